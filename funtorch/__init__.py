@@ -1,0 +1,62 @@
+"""funtorch: PyTorch's eager API on JAX. ``import funtorch as torch``."""
+
+import importlib as _importlib
+from math import e, inf, nan, pi  # noqa: F401
+
+from . import autograd, dtypes as _dtypes, func, ops, transforms  # noqa: F401
+from .autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .core.generators import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .core.promotion import result_type as _result_type
+from .devices import device
+from .dtypes import can_cast, dtype, promote_types, set_default as set_default_dtype
+from .numbers_info import finfo, iinfo
+from .ops import registry as _registry
+from .ops.creation import get_default_device, is_tensor, set_default_device
+from .printing import set_printoptions
+from .size import Size
+from .tensor import Tensor
+from .version import __version__
+
+globals().update(_dtypes.PUBLIC)
+globals().update(_registry.names("torch"))
+
+get_default_dtype = _dtypes.default
+compile, vmap = transforms.compile, transforms.vmap
+strided = "torch.strided"
+contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
+channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
+newaxis = None
+
+
+def result_type(tensor1, tensor2):
+    """The dtype of an operation on two Tensors or numbers."""
+    return _result_type((tensor1, tensor2))
+
+
+def typename(obj):
+    """The name of an object's type, with its module."""
+    return f"{type(obj).__module__}.{type(obj).__qualname__}"
+
+
+_LAZY = ("amp", "compiler", "distributions", "fft", "linalg", "models", "nn", "optim", "random", "special", "testing", "utils")
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,224 @@
+"""``autograd.backward`` and ``autograd.grad``: gradients from the tape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.backward import differentiate
+from ..core.call import call
+from ..core.handle import Handle, make, without_history
+from ..core.op import Op, is_differentiable
+from ..core.state import state
+from ..core.tape import Leaf, place_of
+from ..errors import ArgumentTypeError, OpError
+
+_PLUS = Op(lambda a, b: a + b, "add")
+
+
+def _as_tuple(value: Any) -> tuple:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
+    """The cotangent of each root: the one given, or one for a root with a single element."""
+    made = []
+    for root, cotangent in zip(roots, given, strict=True):
+        payload = root._payload
+        if cotangent is None:
+            if payload.shape not in ((), (1,)) and root.numel() != 1:
+                raise OpError("grad can be implicitly created only for scalar outputs")
+            if not is_differentiable(payload.dtype):
+                raise OpError(f"grad can be computed only for floating point and complex outputs, not {root.dtype}")
+            made.append(make(np.ones(payload.shape, payload.dtype)))
+            continue
+        if not isinstance(cotangent, Handle):
+            raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
+        if cotangent._payload.shape != payload.shape:
+            raise OpError(
+                f"Mismatch in shape: grad_output[{len(made)}] has a shape of {cotangent.shape} and "
+                f"output[{len(made)}] has a shape of {root.shape}."
+            )
+        made.append(cotangent if create_graph else without_history(cotangent))
+    return made
+
+
+def _checked_roots(tensors: Sequence[Any]) -> None:
+    for number, root in enumerate(tensors):
+        if not isinstance(root, Handle):
+            raise ArgumentTypeError(f"element {number} of tensors must be a Tensor, not {type(root).__name__}")
+        if not root.requires_grad:
+            raise OpError(f"element {number} of tensors does not require grad and does not have a grad_fn")
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Accumulate the gradients of ``tensors`` in the ``.grad`` of the leaves (or of ``inputs``).
+
+    Args:
+        tensors: one Tensor or several that require grad.
+        grad_tensors: their cotangents, of the same shapes; None stands for one where there is a single element.
+        retain_graph: keep the graph for another walk (default: ``create_graph``).
+        create_graph: record the walk itself, for derivatives of higher order.
+        inputs: the only Tensors whose ``.grad`` is to change.
+
+    Raises:
+        RuntimeError: a tensor is on no graph, has several elements and no cotangent, or its graph was freed.
+
+    >>> import funtorch as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> torch.autograd.backward(x * x)
+    >>> x.grad
+    tensor(6.)
+    """
+    roots = _as_tuple(tensors)
+    given = _as_tuple(grad_tensors if grad_tensors is not None else grad_variables)
+    if given == (None,):
+        given = (None,) * len(roots)
+    _checked_roots(roots)
+    if inputs is not None and not len(_as_tuple(inputs)):
+        raise OpError("`inputs` argument to `backward()` cannot be empty.")
+    cotangents = _cotangents(roots, given, create_graph)
+    targets = None if inputs is None else [place_of(t) for t in _as_tuple(inputs)]
+    olds = None if create_graph else _held_gradients
+    places, grads = differentiate(
+        roots, cotangents, targets, create_graph=create_graph,
+        retain_graph=create_graph if retain_graph is None else retain_graph, olds=olds,
+    )  # fmt: skip
+    receivers = [place[0].tensor if type(place[0]) is Leaf else None for place in places]
+    if inputs is not None:
+        receivers = list(_as_tuple(inputs))
+    for tensor, grad in zip(receivers, grads, strict=True):
+        if grad is not None and tensor is not None:
+            _accumulate(tensor, grad, added=olds is not None and _adds(tensor), create_graph=create_graph)
+
+
+def _adds(tensor: Any) -> bool:
+    """Whether a gradient can be added to the one that is there within the composite."""
+    return tensor._grad is not None and not tensor._hooks and not tensor._grad._requires
+
+
+def _held_gradients(targets: Sequence[tuple[Any, int]]) -> list[Any]:
+    """What each target's gradient is to be added to."""
+    return [t[0].tensor._grad if type(t[0]) is Leaf and _adds(t[0].tensor) else None for t in targets]
+
+
+def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None:
+    if state.recorder is not None:
+        state.recorder.write_grad(tensor)
+    for hook in list((tensor._hooks or {}).values()) if tensor._node is None else ():
+        changed = hook(grad)
+        grad = grad if changed is None else changed
+    held = tensor._grad
+    if held is None:
+        tensor._grad = grad
+    elif created := (create_graph or held._requires):
+        tensor._grad = call(_PLUS, (held, grad), recording=created)
+    else:  # others may hold this gradient: it is changed in place, as PyTorch does
+        total = grad if added else call(_PLUS, (held, grad), recording=False)
+        held._payload = total._payload
+        held._version += 1
+    for hook in list(tensor.__dict__.get("_after_hooks", {}).values()):
+        hook(tensor)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple:
+    """The gradients of ``outputs`` with respect to ``inputs``, summed over outputs; nothing is accumulated.
+
+    Args:
+        outputs: Tensors that require grad.
+        inputs: Tensors on their graph.
+        grad_outputs: cotangents of the outputs; None stands for one where there is a single element.
+        retain_graph, create_graph: as in `backward`.
+        allow_unused: give None for an input that isn't on the graph, instead of raising.
+        is_grads_batched: each cotangent has a leading batch dimension, over which the walk is vectorised.
+        materialize_grads: give zeros in place of None.
+
+    Returns:
+        One Tensor for each input, of its shape and dtype.
+
+    Raises:
+        RuntimeError: an input does not require grad, isn't on the graph, or the graph was freed.
+
+    >>> import funtorch as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> torch.autograd.grad(x**2, x)
+    (tensor(6.),)
+    """
+    roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
+    given = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
+    if materialize_grads and allow_unused is False:
+        raise OpError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    _checked_roots(roots)
+    if not wanted:
+        raise OpError("grad requires non-empty inputs.")
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
+    for tensor in wanted:
+        if not isinstance(tensor, Handle) or not tensor.requires_grad:
+            raise OpError("One of the differentiated Tensors does not require grad")
+    keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        return _batched_grad(roots, wanted, given, keep, create_graph, allow_unused or materialize_grads)
+    grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
+    return _finished(wanted, grads, bool(allow_unused), materialize_grads)
+
+
+def gradients(roots: Sequence[Any], wanted: Sequence[Any], cotangents: Sequence[Any], keep: bool, create_graph: bool) -> list[Any]:
+    """`grad` without its checks: a list with None for what isn't reached."""
+    targets = [place_of(t) for t in wanted]
+    _, grads = differentiate(roots, cotangents, targets, create_graph=create_graph, retain_graph=keep)
+    for number, tensor in enumerate(wanted):
+        for hook in list((tensor._hooks or {}).values()) if tensor._node is None and grads[number] is not None else ():
+            changed = hook(grads[number])
+            grads[number] = grads[number] if changed is None else changed
+    return grads
+
+
+def _finished(wanted: Sequence[Any], grads: list[Any], allow_unused: bool, materialize: bool) -> tuple:
+    if materialize:
+        return tuple(make(np.zeros(t._payload.shape, t._payload.dtype)) if g is None else g for t, g in zip(wanted, grads, strict=True))
+    if not allow_unused and any(g is None for g in grads):
+        raise OpError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+            f"is the desired behavior. (input number {grads.index(None)})"
+        )
+    return tuple(grads)
+
+
+def _batched_grad(roots: Any, wanted: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool) -> tuple:
+    from ..transforms.batching import vmap
+
+    def one(*cotangents: Any) -> tuple:
+        return _finished(wanted, gradients(roots, wanted, cotangents, True, create_graph), allow_unused, False)
+
+    result = vmap(one)(*given)
+    if not keep:
+        for node in _nodes(roots):
+            node.release()
+    return result
+
+
+def _nodes(roots: Sequence[Any]) -> list[Any]:
+    from ..core.backward import Graph
+
+    return Graph([place_of(root) for root in roots]).nodes

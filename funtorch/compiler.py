@@ -1,0 +1,43 @@
+"""``funtorch.compiler``: what there is to ask and to set about `funtorch.compile`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .core.recorder import Tracing
+from .core.state import state
+from .transforms.compiling import compile, explain, reset, settings
+
+__all__ = ["compile", "disable", "explain", "is_compiling", "is_dynamo_compiling", "reset", "set_enabled"]
+
+
+def is_compiling() -> bool:
+    """Whether the code that asks is being traced into a program."""
+    return isinstance(state.recorder, Tracing)
+
+
+is_dynamo_compiling = is_compiling
+
+
+def set_enabled(on: bool) -> None:
+    """Whether compiled functions run compiled (True) or eagerly, everywhere."""
+    settings.enabled = bool(on)
+
+
+def disable(fn: Any = None, recursive: bool = True) -> Any:
+    """Keep a function out of programs: whatever calls it stays eager."""
+    if fn is None:
+        return functools.partial(disable, recursive=recursive)
+    return _kept_eager(fn)
+
+
+def _kept_eager(fn: Callable) -> Callable:
+    @functools.wraps(fn)
+    def eager(*args: Any, **kwargs: Any) -> Any:
+        if state.recorder is not None:
+            state.recorder.foreign = True
+        return fn(*args, **kwargs)
+
+    return eager

@@ -1,0 +1,284 @@
+"""Walking the tape: gradients of roots with respect to targets, in one composite Op where the structure repeats.
+
+A graph is walked once and gets a key of its structure. A structure met for the first time runs node by node; one that
+comes back gets a composite: one Op from all saved values to all gradients. Hooks, retained gradients, anomaly mode and
+nodes written in Python need values midway, and run node by node too.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from .call import call
+from .engine import CONCRETE, run
+from .handle import Handle, make
+from .op import Op
+from .state import state
+from .tape import Leaf, Node, Recipe, check_not_freed, place_of
+
+Place = tuple[Any, int]  # (node, output number)
+Number = tuple[int, int]  # the same with the node's number in a walk
+_by_sequence = operator.attrgetter("seq")
+_ADD = Op(jnp.add, "add")
+MAX_PLANS = 512
+
+
+class Graph:
+    """The part of the tape that roots can reach: nodes newest first, leaves, and edges as numbers.
+
+    Node i has number i; leaf j has number -1 - j.
+    """
+
+    __slots__ = ("nodes", "leaves", "index", "key")
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        seen: set = set()
+        stack = [node for node, _ in places]
+        nodes: list[Any] = []
+        while stack:
+            node = stack.pop()
+            if node in seen or type(node) is Leaf:
+                continue
+            seen.add(node)
+            nodes.append(node)
+            stack.extend([edge[0] for edge in node.edges if edge is not None])
+        nodes.sort(key=_by_sequence, reverse=True)
+        self.nodes = nodes
+        self.index: dict[Any, int] = {node: i for i, node in enumerate(nodes)}
+        self.leaves: list[Leaf] = []
+        key: list[Any] = []
+        for node in nodes:
+            key.append(node.recipe)
+            for edge in node.edges:
+                if edge is not None:
+                    key.append(self.number(edge[0]))
+                    key.append(edge[1])
+        self.key = key
+        for node, _ in places:
+            self.number(node)
+
+    def number(self, node: Any) -> int:
+        """The number of a node or leaf in this walk; a leaf gets one when it is first met."""
+        found = self.index.get(node)
+        if found is None:
+            found = self.index[node] = -1 - len(self.leaves)
+            self.leaves.append(node)
+        return found
+
+    def edges(self, i: int) -> list[tuple[int, int] | None]:
+        """The edges of node i as numbers."""
+        return [None if edge is None else (self.index[edge[0]], edge[1]) for edge in self.nodes[i].edges]
+
+    def needed(self, targets: Sequence[tuple[int, int]]) -> list[int]:
+        """The nodes that lie between the roots and a target, newest first."""
+        wanted = set(targets)
+        reach = [False] * len(self.nodes)
+        for i in range(len(self.nodes) - 1, -1, -1):
+            reach[i] = any(e is not None and (e in wanted or (e[0] >= 0 and reach[e[0]])) for e in self.edges(i))
+        return [i for i, r in enumerate(reach) if r]
+
+
+class Plan:
+    """What is kept of a graph's structure: which nodes to run, and the composite Op once there is one."""
+
+    __slots__ = ("steps", "edges", "recipes", "roots", "targets", "accumulate", "present", "composite", "uses")
+
+    def __init__(self, graph: Graph, roots: list[Number], targets: list[Number], accumulate: tuple[bool, ...]) -> None:
+        self.steps = graph.needed(targets)
+        self.edges = {i: graph.edges(i) for i in self.steps}
+        self.recipes: dict[int, Recipe] = {i: graph.nodes[i].recipe for i in self.steps}
+        self.roots = roots
+        self.targets = targets
+        self.accumulate = accumulate
+        self.present: tuple[bool, ...] = ()  # which targets are reached; known once the composite has been traced
+        self.composite: Op | None = None
+        self.uses = 0
+
+    def backward(self, *flat: Any) -> tuple:
+        """The composite's pure function: saved values, cotangents of the roots, gradients to add to -> gradients."""
+        values = iter(flat)
+        saved = {i: [next(values) if read else None for read in self.recipes[i].reads] for i in self.steps}
+        sums = Sums(self.targets, jnp.add)
+        for place in self.roots:
+            sums.add(place, next(values))
+        for i in self.steps:
+            recipe = self.recipes[i]
+            incoming = sums.take(i, len(recipe.outs))
+            if incoming is None:
+                continue
+            full = [jnp.zeros(*out) if c is None else c for c, out in zip(incoming, recipe.outs, strict=True) if out[1] is not None]
+            inputs = [jnp.zeros(*a) if v is None else v for v, a in zip(saved[i], recipe.avals, strict=True)]
+            for edge, grad in zip(self.edges[i], recipe.vjp.fn(*inputs, *full), strict=True):
+                sums.add(edge, grad)
+        grads = sums.captured()
+        self.present = tuple(grad is not None for grad in grads)
+        olds = [next(values) if accumulate else None for accumulate in self.accumulate]
+        return tuple(g if old is None else old + g for g, old in zip(grads, olds, strict=True) if g is not None)
+
+
+class Sums:
+    """Cotangents on their way: summed by place, and kept aside for the targets."""
+
+    def __init__(self, targets: Sequence[Number], add: Any) -> None:
+        self.targets = targets
+        self.pending: dict[Number, Any] = {}
+        self.kept: dict[Number, Any] = {}
+        self.plus = add
+
+    def add(self, place: Number | None, value: Any) -> None:
+        """Add a cotangent to what has come to ``place`` so far."""
+        if place is None or value is None:
+            return
+        held = self.pending.get(place)
+        self.pending[place] = value if held is None else self.plus(held, value)
+
+    def take(self, i: int, outputs: int) -> list | None:
+        """The cotangents of node i's outputs, or None if none has come."""
+        incoming = [self.pending.pop((i, k), None) for k in range(outputs)]
+        if all(c is None for c in incoming):
+            return None
+        for k, c in enumerate(incoming):
+            if c is not None:
+                self.kept[i, k] = c
+        return incoming
+
+    def captured(self) -> list:
+        """What came to each target; None where nothing did."""
+        return [self.pending.get(t, self.kept.get(t)) for t in self.targets]
+
+
+_plans: OrderedDict[Any, Plan] = OrderedDict()
+
+
+def _plan(graph: Graph, roots: list[Number], targets: list[Number], accumulate: tuple[bool, ...]) -> Plan:
+    key = (tuple(graph.key), tuple(roots), tuple(targets), accumulate)
+    found = _plans.get(key)
+    if found is None:
+        found = _plans[key] = Plan(graph, roots, targets, accumulate)
+        if len(_plans) > MAX_PLANS:
+            _plans.popitem(last=False)
+    else:
+        _plans.move_to_end(key)
+    found.uses += 1
+    return found
+
+
+def differentiate(
+    roots: Sequence[Handle],
+    cotangents: Sequence[Handle],
+    targets: Sequence[Place] | None,
+    *,
+    create_graph: bool,
+    retain_graph: bool,
+    olds: Any = None,
+) -> tuple[list[Place], list[Any]]:
+    """Pull ``cotangents`` of ``roots`` back to ``targets`` (places on the tape; None: every leaf that is reached).
+
+    Returns the targets and their gradients as Tensors, None where a target isn't reached. ``olds(targets)`` may give
+    for each target a Tensor that its gradient is to be added to, or None.
+    """
+    places = [place_of(root) for root in roots]
+    graph = Graph(places)
+    if targets is None:
+        targets = [(leaf, 0) for leaf in graph.leaves]
+    numbers = [(graph.index.get(node, len(graph.nodes)), output) for node, output in targets]
+    starts = [(graph.number(node), output) for node, output in places]
+    steps = graph.needed(numbers)
+    nodes = [graph.nodes[i] for i in steps]
+    check_not_freed(nodes)
+    if state.recorder is not None:
+        state.recorder.walk(nodes)
+    plain = not state.anomaly and all(type(node) is Node and not node.stepwise() for node in nodes)
+    held = olds(targets) if olds is not None else [None] * len(numbers)
+    if plain and nodes:
+        plan = _plan(graph, starts, numbers, tuple(old is not None for old in held))
+    if plain and nodes and plan.uses > 1:
+        grads = _run_composite(plan, nodes, cotangents, held, create_graph)
+    else:
+        grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
+        grads = [_sum(old, g) if old is not None and g is not None else g for old, g in zip(held, grads, strict=True)]
+    if not retain_graph:
+        for node in nodes:
+            node.release()
+    return list(targets), grads
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return call(_ADD, (a, b))
+
+
+def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], olds: list, create_graph: bool) -> list:
+    if plan.composite is None:
+        plan.composite = Op(plan.backward, "graph_backward")
+    extra = [*cotangents, *(old for old in olds if old is not None)]
+    if not create_graph:
+        values = [v for node in nodes for v, read in zip(node.saved, node.recipe.reads) if read]
+        values += [tensor._payload for tensor in extra]
+        if all(type(v) in CONCRETE for v in values):
+            return _spread(plan, [make(g) for g in run(plan.composite, values)])
+    args = [
+        tensor
+        for node in nodes
+        for tensor, read in zip(node.inputs(create_graph), node.recipe.reads, strict=True)
+        if read
+    ]
+    return _spread(plan, call(plan.composite, [*args, *extra], recording=create_graph))
+
+
+def _spread(plan: Plan, grads: Sequence[Any]) -> list:
+    given = iter(grads)
+    return [next(given) if present else None for present in plan.present]
+
+
+def _run_stepwise(
+    graph: Graph, steps: list[int], starts: list[Number], targets: list[Number], cotangents: Sequence[Handle], create_graph: bool
+) -> list:
+    def plus(a: Any, b: Any) -> Any:
+        return call(_ADD, (a, b), recording=create_graph)
+
+    sums = Sums(targets, plus)
+    for place, cotangent in zip(starts, cotangents, strict=True):
+        sums.add(place, cotangent)
+    for i in steps:
+        node = graph.nodes[i]
+        incoming = sums.take(i, len(node.outs))
+        if incoming is None:
+            continue
+        incoming = _through_hooks(node, incoming)
+        sums.kept.update({(i, k): c for k, c in enumerate(incoming) if c is not None})
+        grads = node.apply(incoming, create_graph)
+        grads = _through_node_hooks(node, grads, incoming)
+        for edge, grad in zip(graph.edges(i), grads, strict=True):
+            sums.add(edge, grad)
+    return sums.captured()
+
+
+def _through_hooks(node: Any, incoming: list) -> list:
+    """Run the hooks on the gradients that come to a node's outputs, and keep those that ``retain_grad`` asked for."""
+    for k, hooks in (node.prehooks or {}).items():
+        for hook in list(hooks.values()):
+            if incoming[k] is not None:
+                changed = hook(incoming[k])
+                incoming[k] = incoming[k] if changed is None else changed
+    for k, tensor in (node.retained or {}).items():
+        if incoming[k] is not None:
+            held = tensor._grad
+            tensor._grad = incoming[k] if held is None else _sum(held, incoming[k])
+    return incoming
+
+
+def _through_node_hooks(node: Any, grads: Sequence[Any], incoming: list) -> Sequence[Any]:
+    for hook in list((node.hooks or {}).values()):
+        changed = hook(tuple(grads), tuple(incoming))
+        if changed is not None:
+            grads = changed if isinstance(changed, (tuple, list)) else (changed,)
+    if state.anomaly:
+        from .anomaly import check
+
+        check(node, grads)
+    return grads

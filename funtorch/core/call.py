@@ -1,0 +1,90 @@
+"""call: how one op is applied to Tensors, whatever their payloads are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .engine import CONCRETE, run, run_traced
+from .handle import Handle, make
+from .levels import WRAPPED, Level
+from .op import Op
+from .state import state
+from .tape import record
+
+
+def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | None = None) -> Any:
+    """Apply ``op`` to Tensors (and raw arrays): a Tensor, or a tuple of Tensors.
+
+    The highest level among the arguments handles the call; below all levels, concrete arrays go to the engine and
+    JAX tracers run in place. Where grad mode is on and an argument requires grad, the result goes on the tape.
+    ``recording=False`` keeps it off the tape of this level only. ``ceiling`` is the depth at which the call is made
+    (the levels do this for the Tensors they wrap).
+    """
+    values = []
+    top: Level | None = None
+    needs = traced = False
+    for arg in args:
+        if isinstance(arg, Handle):
+            if arg._base is not None:
+                _refresh(arg)
+            value = arg._payload
+            kind = type(value)
+            if kind not in CONCRETE:
+                if kind in WRAPPED:
+                    level = value.level
+                    level.check_alive(value)
+                    if top is None or level.depth > top.depth:
+                        top = level
+                else:
+                    traced = True
+            if arg._requires:
+                needs = True
+            values.append(value)
+        else:
+            values.append(arg)
+            traced = traced or type(arg) not in CONCRETE
+    if state.recorder is not None:
+        state.recorder.read(args)
+    if ceiling is None:
+        ceiling = len(state.levels)
+    if needs and ceiling:
+        top = _tape_level(args, top, ceiling)
+    if top is not None:
+        outs = top.process(op, args)
+    elif traced:
+        outs = run_traced(op, values)
+    else:
+        outs = run(op, values)
+    results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)
+    if needs and recording and state.grad:
+        record(op, args, values, results, top.depth if top is not None else 0)
+    if op.view and not isinstance(results, list):
+        _attach(results, args[0], op)
+    return tuple(results) if isinstance(results, list) else results
+
+
+def _tape_level(args: Sequence[Any], top: Level | None, ceiling: int) -> Level | None:
+    """The level that has to handle a call whose arguments are on tapes of several levels.
+
+    A plain Tensor made inside a transform has its tape there; mixed with one that has its tape further out, or with
+    payloads of a level further out, it's handled by its own level, where each has a place of its own.
+    """
+    depths = [min(a._level, ceiling) for a in args if isinstance(a, Handle) and a._requires]
+    highest = max(depths)
+    below = top.depth if top is not None else 0
+    if highest > below and (below or min(depths) < highest):
+        return state.levels[highest - 1]
+    return top
+
+
+def _refresh(view: Handle) -> None:
+    from .views import refresh
+
+    refresh(view)
+
+
+def _attach(result: Handle, source: Any, op: Op) -> None:
+    from .views import attach
+
+    attach(result, source, op)

@@ -1,0 +1,99 @@
+"""Generators of random numbers. The CPU's is the Mersenne twister with PyTorch's own draws: a seed gives PyTorch's numbers."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from ..devices import CPU, device
+from ..errors import ArgumentTypeError
+from .mersenne import MersenneTwister
+
+
+class Generator:
+    """A source of random numbers of its own, apart from the global one.
+
+    >>> import funtorch as torch
+    >>> g = torch.Generator().manual_seed(0)
+    >>> torch.rand(1, generator=g)
+    tensor([0.4963])
+    """
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = CPU if device == "cpu" else _device(device)
+        self.twister = MersenneTwister()
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the sequence that belongs to ``seed``, and return the generator. Raises RuntimeError out of 64 bits."""
+        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+            raise ArgumentTypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}")
+        self.twister.seed(int(seed))
+        return self
+
+    def seed(self) -> int:
+        """Start a sequence from a seed that the system's entropy gives, and return the seed."""
+        value = secrets.randbits(53)
+        self.twister.seed(value)
+        return value
+
+    def initial_seed(self) -> int:
+        """The seed that the present sequence started from."""
+        return self.twister.initial_seed()
+
+    def get_state(self) -> Any:
+        """The state as a Tensor of bytes, laid out as PyTorch's."""
+        from .handle import make
+
+        return make(np.asarray(self.twister.get_state()))
+
+    def set_state(self, new_state: Any) -> Generator:
+        """Go on from a state that `get_state` gave."""
+        self.twister.set_state(np.asarray(new_state.numpy() if hasattr(new_state, "numpy") else new_state))
+        return self
+
+    def clone_state(self) -> Generator:
+        """A generator with the same state, that goes on by itself."""
+        new = Generator(self.device)
+        new.twister = self.twister.copy()
+        return new
+
+    def __getstate__(self) -> dict:
+        return {"device": str(self.device), "state": np.asarray(self.twister.get_state())}
+
+    def __setstate__(self, saved: dict) -> None:
+        self.__init__(saved["device"])  # type: ignore[misc]
+        self.twister.set_state(saved["state"])
+
+
+def _device(value: Any) -> device:
+    return value if isinstance(value, device) else device(value)
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the global generator, and return it."""
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Seed the global generator from the system's entropy, and return the seed."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed of the global generator."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the global generator as a Tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Let the global generator go on from ``new_state``."""
+    default_generator.set_state(new_state)

@@ -1,0 +1,84 @@
+"""Handle: the part of a Tensor that the core knows: its payload, its place on the tape, its base if it is a view.
+
+The class attributes are the defaults; an instance only stores what differs, so that making one is cheap.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ..errors import OpError
+
+if TYPE_CHECKING:
+    from .op import Op
+    from .tape import Leaf, Node
+
+
+class Handle:
+    """A mutable name for an immutable payload."""
+
+    _payload: Any
+    _requires = False  # whether gradients are recorded for it
+    _node: Node | Leaf | None = None  # where it comes from, at its own tape level
+    _output = 0  # which output of that node
+    _level = 0  # the tape it belongs to: 0 outside of every transform
+    _birth = 0  # how many transforms were open when it was made
+    _version = 0
+    _grad: Handle | None = None
+    _leaf: weakref.ref[Leaf] | None = None
+    _base: Handle | None = None  # the Tensor that this one is a view of
+    _chain: tuple[Op, ...] = ()  # the view ops that lead from the base here
+    _seen = 0  # the base's version when this view was last brought up to date
+    _detached = False  # a view that shares values, but no history (detach, .data)
+    _retains = False
+    _hooks: Any = None
+    _inference = False
+    _siblings: str | None = None  # the op of which this is one of several view results
+
+
+_class: type[Handle] = Handle
+# While a recorder is active, it is told of each Tensor that is made (innermost last).
+watchers: list[Any] = []
+
+
+def set_class(cls: type[Handle]) -> None:
+    """Tell the core which class its results have (called once, by ``tensor.py``)."""
+    global _class
+    _class = cls
+
+
+def make(payload: Any, birth: int = 0) -> Any:
+    """A new Tensor without history around a payload."""
+    new = object.__new__(_class)
+    new._payload = payload
+    if birth:
+        new._birth = birth
+    if watchers:
+        watchers[-1](new)
+    return new
+
+
+def without_history(handle: Handle) -> Any:
+    """A Tensor with the same payload that is on no tape at this level."""
+    return make(handle._payload, handle._birth)
+
+
+def value_of(handle: Handle) -> Any:
+    """The payload of a Tensor, brought up to date if its base was written."""
+    if handle._base is not None:
+        from .views import refresh
+
+        refresh(handle)
+    return handle._payload
+
+
+def in_place_allowed(target: Handle, name: str, grad_mode: bool) -> None:
+    """Raise PyTorch's error for an in-place change of a leaf that requires grad."""
+    if not (grad_mode and target._requires):
+        return
+    if target._node is None and target._base is None:
+        raise OpError(f"{name}(): a leaf Variable that requires grad is being used in an in-place operation.")
+    base = target._base
+    if base is not None and not target._detached and base._requires and base._node is None:
+        raise OpError(f"{name}(): a view of a leaf Variable that requires grad is being used in an in-place operation.")

@@ -1,0 +1,31 @@
+"""NumPy rules for lax primitives, one family a file; importing the package fills the table."""
+
+from . import (
+    control,
+    conversions,
+    convolution,
+    elementwise,
+    indexing,
+    linalg,
+    linear,
+    reductions,
+    shapes,
+    sorting,
+    special,
+    windows,
+)
+
+__all__ = [
+    "control",
+    "conversions",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "linalg",
+    "linear",
+    "reductions",
+    "shapes",
+    "sorting",
+    "special",
+    "windows",
+]

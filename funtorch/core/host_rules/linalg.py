@@ -1,0 +1,214 @@
+"""Matrix decompositions and solves, by LAPACK through NumPy and SciPy; a stack of matrices is a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .table import Equation, rule
+
+
+def over_stack(function: Callable, outputs: int) -> Callable:
+    """``function`` of matrices, for each of a stack: (..., m, n) arrays in, ``outputs`` stacked arrays out."""
+
+    def run(*stacks):
+        batch = stacks[0].shape[:-2]
+        if not batch:
+            return function(*stacks)
+        flat = [s.reshape(-1, *s.shape[len(batch) :]) for s in stacks]
+        results = [function(*each) for each in zip(*flat, strict=True)]
+        if outputs == 1:
+            return _stacked(results, batch)
+        return [_stacked(column, batch) for column in zip(*results, strict=True)]
+
+    return run
+
+
+def _stacked(results, batch):
+    joined = np.stack(results)
+    return joined.reshape(*batch, *joined.shape[1:])
+
+
+def _serves(eqn: Equation) -> bool:
+    """Whether LAPACK has the dtype, and there is anything to compute."""
+    return all(a.dtype.kind in "fc" and a.dtype.itemsize >= 4 and 0 not in a.shape for a in eqn.inputs)
+
+
+@rule("cholesky", dense=True)
+def cholesky(eqn: Equation) -> Callable | None:
+    if not _serves(eqn):
+        return None
+
+    def one(x):
+        try:
+            return np.linalg.cholesky(x)
+        except np.linalg.LinAlgError:  # XLA gives NaNs
+            return np.full(x.shape, np.nan, x.dtype)
+
+    each = over_stack(one, 1)
+
+    def run(x):
+        try:
+            return np.linalg.cholesky(x)
+        except np.linalg.LinAlgError:
+            return each(x)
+
+    return run
+
+
+@rule("triangular_solve", dense=True)
+def triangular_solve(eqn: Equation) -> Callable | None:
+    if not _serves(eqn):
+        return None
+    from scipy.linalg.blas import get_blas_funcs
+
+    p = eqn.params
+    solve = get_blas_funcs("trsm", dtype=np.dtype(eqn.dtype))
+    transposed = 2 if p["transpose_a"] and p["conjugate_a"] else int(bool(p["transpose_a"]))
+    conjugate = bool(p["conjugate_a"]) and not p["transpose_a"]
+    side, lower, unit = int(not p["left_side"]), int(bool(p["lower"])), int(bool(p["unit_diagonal"]))
+
+    def one(a, b):
+        a = np.conjugate(a) if conjugate else a
+        return solve(1.0, a, b, side=side, lower=lower, trans_a=transposed, diag=unit)
+
+    return over_stack(one, 1)
+
+
+@rule("lu", dense=True)
+def lu(eqn: Equation) -> Callable | None:
+    if not _serves(eqn):
+        return None
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    factor = get_lapack_funcs("getrf", dtype=np.dtype(eqn.dtype))
+
+    def one(x):
+        packed, pivots, _ = factor(x)
+        return packed, pivots.astype(np.int32), permutation(pivots, x.shape[0])
+
+    return over_stack(one, 3)
+
+
+def permutation(pivots: np.ndarray, size: int) -> np.ndarray:
+    """The permutation that the row exchanges ``i <-> pivots[i]`` make in turn."""
+    order = list(range(size))
+    for i, j in enumerate(pivots.tolist()):
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, np.int32)
+
+
+@rule("lu_pivots_to_permutation")
+def lu_pivots_to_permutation(eqn: Equation) -> Callable:
+    size = int(eqn.params["permutation_size"])
+
+    def run(pivots):
+        flat = pivots.reshape(-1, pivots.shape[-1])
+        return np.array([permutation(p, size) for p in flat], np.int32).reshape(*pivots.shape[:-1], size)
+
+    return run
+
+
+@rule("geqrf", dense=True)
+def geqrf(eqn: Equation) -> Callable | None:
+    if not _serves(eqn):
+        return None
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    factor = get_lapack_funcs("geqrf", dtype=np.dtype(eqn.dtype))
+    return over_stack(lambda x: factor(x)[:2], 2)
+
+
+@rule("householder_product", dense=True)
+def householder_product(eqn: Equation) -> Callable | None:
+    if not _serves(eqn) or len(eqn.shape) != 2:
+        return None
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    name = "orgqr" if np.dtype(eqn.dtype).kind == "f" else "ungqr"
+    form = get_lapack_funcs(name, dtype=np.dtype(eqn.dtype))
+    return lambda a, taus: form(a, taus)[0]
+
+
+@rule("qr", dense=True)
+def qr(eqn: Equation) -> Callable | None:
+    if not _serves(eqn) or eqn.params.get("pivoting"):
+        return None
+    mode = "complete" if eqn.params["full_matrices"] else "reduced"
+    return lambda x: tuple(np.linalg.qr(x, mode))
+
+
+def _or_nan(function: Callable, eqn: Equation) -> Callable:
+    """``function``, but NaNs where it does not converge, as XLA gives."""
+
+    def run(x):
+        try:
+            return function(x)
+        except np.linalg.LinAlgError:
+            results = [np.full(o.shape, np.nan, o.dtype) for o in eqn.outputs]
+            return results if len(results) > 1 else results[0]
+
+    return run
+
+
+def _is_plain(eqn: Equation, names: tuple[str, ...]) -> bool:
+    return _serves(eqn) and all(eqn.params.get(name) is None for name in names)
+
+
+@rule("eigh", dense=True)
+def eigh(eqn: Equation) -> Callable | None:
+    if not _is_plain(eqn, ("subset_by_index", "algorithm")):
+        return None
+    triangle = "L" if eqn.params["lower"] else "U"
+
+    def run(x):
+        values, vectors = np.linalg.eigh(x, triangle)
+        return vectors, values
+
+    return _or_nan(run, eqn)
+
+
+@rule("svd", dense=True)
+def svd(eqn: Equation) -> Callable | None:
+    if not _is_plain(eqn, ("subset_by_index", "algorithm")):
+        return None
+    full, vectors = bool(eqn.params["full_matrices"]), bool(eqn.params["compute_uv"])
+
+    def run(x):
+        if not vectors:
+            return np.linalg.svd(x, compute_uv=False)
+        u, s, v = np.linalg.svd(x, full)
+        return s, u, v
+
+    return _or_nan(run, eqn)
+
+
+@rule("eig", dense=True)
+def eig(eqn: Equation) -> Callable | None:
+    left, right = eqn.params["compute_left_eigenvectors"], eqn.params["compute_right_eigenvectors"]
+    if left or not _is_plain(eqn, ("implementation",)):
+        return None
+    from scipy.linalg import eig as solve  # NumPy would work in float64, and may order the eigenvalues otherwise
+
+    dtype = np.dtype(eqn.dtype)
+
+    def one(x):
+        if not right:
+            return solve(x, right=False, check_finite=False).astype(dtype, copy=False)
+        values, vectors = solve(x, check_finite=False)
+        return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+
+    return _or_nan(over_stack(one, 1 + right), eqn)
+
+
+TRANSFORMS = (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn)  # by lax's fft_type
+
+
+@rule("fft", dense=True)
+def fft(eqn: Equation) -> Callable | None:
+    lengths = tuple(map(int, eqn.params["fft_lengths"]))
+    if 0 in eqn.shape or 0 in eqn.inputs[0].shape:
+        return None
+    transform, axes = TRANSFORMS[int(eqn.params["fft_type"])], tuple(range(-len(lengths), 0))
+    return lambda x: transform(x, lengths, axes)

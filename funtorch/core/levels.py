@@ -1,0 +1,82 @@
+"""Levels: one for each open ``vmap`` or ``jvp``, and the payloads that belong to them.
+
+A payload wraps Tensors of the level below. The highest level among the arguments of a call handles it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import EscapedTensorError
+from .handle import Handle
+from .state import state
+
+
+class Level:
+    """An open transform. ``depth`` counts from 1 outside in; ``written`` holds outer Tensors changed inside."""
+
+    __slots__ = ("depth", "alive", "written")
+    name = "transform"
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.alive = False
+        self.written: dict[int, Handle] = {}
+
+    def __enter__(self) -> Any:
+        state.levels.append(self)
+        self.depth = len(state.levels)
+        self.alive = True
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        state.levels.pop()
+        self.alive = False
+
+    def process(self, op: Any, args: tuple, record: bool) -> Any:
+        """Run ``op`` on arguments of which the highest belong to this level: payload or tuple of payloads."""
+        raise NotImplementedError
+
+    def check_alive(self, payload: Any) -> None:
+        """Raise if the transform that made ``payload`` has returned."""
+        if not self.alive:
+            kind = {"f": "float", "i": "int", "b": "bool", "c": "complex"}.get(payload.dtype.kind, payload.dtype.name)
+            raise EscapedTensorError(
+                f"a Tensor of shape {list(payload.shape)} ({kind}) was made inside {self.name} and is used after {self.name} "
+                "returned. Return it from the function, or store what you need of it with the results."
+            )
+
+
+class Batched:
+    """A payload mapped over by a ``vmap``: ``inner`` holds all lanes, along ``axis`` (None: the same in each lane)."""
+
+    __slots__ = ("level", "inner", "axis", "shape", "dtype")
+
+    def __init__(self, level: Level, inner: Handle, axis: int | None) -> None:
+        self.level = level
+        self.inner = inner
+        self.axis = axis
+        shape = inner._payload.shape
+        self.shape = shape if axis is None else shape[:axis] + shape[axis + 1 :]
+        self.dtype = inner._payload.dtype
+
+
+class Dual:
+    """A payload with a direction: a ``primal`` and its ``tangent`` (None: zero)."""
+
+    __slots__ = ("level", "primal", "tangent", "shape", "dtype")
+
+    def __init__(self, level: Level, primal: Handle, tangent: Handle | None) -> None:
+        self.level = level
+        self.primal = primal
+        self.tangent = tangent
+        self.shape = primal._payload.shape
+        self.dtype = primal._payload.dtype
+
+
+WRAPPED = frozenset({Batched, Dual})
+
+
+def inner_of(payload: Batched | Dual) -> Handle:
+    """The Tensor one level down that holds a wrapped payload's values."""
+    return payload.inner if type(payload) is Batched else payload.primal

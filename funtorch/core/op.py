@@ -1,0 +1,142 @@
+"""Op: one pure function of arrays. Every derived form comes from it through JAX, is an Op again, and is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+Mask = tuple[bool, ...]
+
+
+def is_differentiable(dtype: np.dtype) -> bool:
+    """Whether values of this NumPy dtype have derivatives (floating point or complex)."""
+    return dtype.kind in "fc" or jnp.issubdtype(dtype, jnp.inexact)
+
+
+def _conj(x: Any) -> Any:
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x
+
+
+class Op:
+    """A pure function ``fn(*arrays)`` of arrays to an array or a tuple of arrays, with its derived forms.
+
+    ``name`` is what messages and ``grad_fn`` show. ``view`` marks an op whose result shares its only input's
+    elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
+    result's strides as PyTorch reports them. Two Ops are equal only if they are one object.
+    """
+
+    __slots__ = ("fn", "name", "view", "kernel", "programs", "recipes", "several", "inverse", "layout", "_vjp", "_jvp", "_push", "_batched", "__weakref__")
+
+    def __init__(self, fn: Callable, name: str, *, view: bool = False) -> None:
+        self.fn = fn
+        self.name = name
+        self.view = view
+        self.inverse: Callable | None = None
+        self.layout: Callable | None = None
+        self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
+        self.kernel = jax.jit(fn)
+        self.programs: dict[Any, Any] = {}  # the engine's, by the arguments' shapes and dtypes
+        self.recipes: dict[Any, Any] = {}  # the tape's, by mask, shapes and dtypes
+        self._vjp: dict[Mask, Op] = {}
+        self._jvp: dict[Mask, Op] = {}
+        self._push: dict[Mask, Op] = {}
+        self._batched: dict[tuple, Op] = {}
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def vjp(self, mask: Mask) -> Op:
+        """The Op ``(*inputs, *cotangents) -> gradients`` of the inputs marked in ``mask``.
+
+        There is one cotangent for each differentiable output. Gradients follow PyTorch's convention for complex
+        numbers, the conjugate of JAX's.
+        """
+        found = self._vjp.get(mask)
+        if found is None:
+            found = self._vjp[mask] = Op(_vjp_function(self.fn, mask), f"{self.name}_backward")
+        return found
+
+    def jvp(self, mask: Mask) -> Op:
+        """The Op ``(*inputs, *tangents of the marked inputs) -> (*outputs, *tangents of differentiable outputs)``."""
+        found = self._jvp.get(mask)
+        if found is None:
+            found = self._jvp[mask] = Op(_jvp_function(self, mask), f"{self.name}_jvp")
+        return found
+
+    def push(self, mask: Mask) -> Op:
+        """Like `jvp`, with the tangents alone as outputs."""
+        found = self._push.get(mask)
+        if found is None:
+            both = self.jvp(mask).fn
+
+            def tangents(*args: Any) -> tuple:
+                results = both(*args)
+                return results[outputs_of(results, [r.dtype for r in results]) :]
+
+            found = self._push[mask] = Op(tangents, f"{self.name}_push")
+        return found
+
+    def batched(self, axes: tuple[int | None, ...]) -> Op:
+        """The Op over a batch: input i is mapped over ``axes[i]`` (None: not mapped), each output over axis 0."""
+        found = self._batched.get(axes)
+        if found is None:
+            found = self._batched[axes] = Op(jax.vmap(self.fn, in_axes=axes, out_axes=0), self.name)
+        return found
+
+
+def outputs_of(both: Any, dtypes: Any) -> int:
+    """How many of ``(*outputs, *tangents of the differentiable ones)`` are outputs."""
+    count = differentiable = 0
+    while count + differentiable < len(both):
+        differentiable += is_differentiable(dtypes[count])
+        count += 1
+    return count
+
+
+def _split(mask: Mask, args: tuple) -> tuple[tuple, Callable]:
+    """The marked arguments, and a function that puts others in their place."""
+    where = [i for i, marked in enumerate(mask) if marked]
+
+    def merge(marked: tuple) -> list:
+        merged = list(args)
+        for i, value in zip(where, marked, strict=True):
+            merged[i] = value
+        return merged
+
+    return tuple(args[i] for i in where), merge
+
+
+def _vjp_function(fn: Callable, mask: Mask) -> Callable:
+    def backward(*args: Any) -> tuple:
+        inputs, cotangents = args[: len(mask)], args[len(mask) :]
+        marked, merge = _split(mask, inputs)
+        out, pull = jax.vjp(lambda *m: fn(*merge(m)), *marked)
+        given = iter(cotangents)
+        outs = out if isinstance(out, tuple) else (out,)
+        full = tuple(
+            _conj(next(given)).astype(o.dtype) if is_differentiable(o.dtype) else np.zeros(o.shape, jax.dtypes.float0)
+            for o in outs
+        )
+        grads = pull(full if isinstance(out, tuple) else full[0])
+        return tuple(map(_conj, grads))
+
+    return backward
+
+
+def _jvp_function(op: Op, mask: Mask) -> Callable:
+    fn = op.fn
+
+    def forward(*args: Any) -> tuple:
+        primals, tangents = args[: len(mask)], args[len(mask) :]
+        marked, merge = _split(mask, primals)
+        out, out_dot = jax.jvp(lambda *m: fn(*merge(m)), marked, tuple(tangents))
+        op.several = isinstance(out, tuple)
+        outs = out if op.several else (out,)
+        dots = out_dot if op.several else (out_dot,)
+        return outs + tuple(d for o, d in zip(outs, dots, strict=True) if is_differentiable(o.dtype))
+
+    return forward

@@ -1,0 +1,238 @@
+"""The recorder: what a call of a function reads, writes, draws and decides, beyond its arguments.
+
+A *cell* is a Tensor from outside: its value, or its ``.grad``. A `Recording` watches an eager call; a `Tracing` runs the same
+function once more on JAX tracers, with the cells of a recording as inputs and outputs and its decisions as constants.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import FuntorchError
+from . import handle as handles
+from .engine import CONCRETE
+from .handle import Handle
+from .levels import WRAPPED
+from .state import state
+from .tape import next_sequence
+
+
+class Disagreement(FuntorchError):
+    """A trace met something that the recording did not."""
+
+
+class Watcher:
+    """Common to both: which Tensors were made inside, and being active."""
+
+    def __init__(self) -> None:
+        self.inside: dict[int, weakref.ref] = {}
+        self.before: Any = None
+
+    def __enter__(self) -> Any:
+        self.before = state.recorder
+        state.recorder = self
+        handles.watchers.append(self.made)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        handles.watchers.pop()
+        state.recorder = self.before
+
+    def made(self, new: Handle) -> None:
+        """A Tensor was made: it's not a cell."""
+        key, inside = id(new), self.inside
+        inside[key] = weakref.ref(new, lambda _: inside.pop(key, None))
+
+    def is_outer(self, tensor: Handle) -> bool:
+        """Whether a Tensor was there before."""
+        return id(tensor) not in self.inside
+
+
+class Recording(Watcher):
+    """Watches an eager call."""
+
+    def __init__(self, arguments: Sequence[Handle]) -> None:
+        super().__init__()
+        self.arguments = {id(a) for a in arguments}
+        self.kept = list(arguments)
+        self.cells: dict[int, Handle] = {}
+        self.written: dict[int, Handle] = {}
+        self.grads: dict[int, tuple[Handle, bool]] = {}  # Tensors whose .grad was looked at first, and whether there was one
+        self.written_grads: dict[int, Handle] = {}
+        self.draws: list[tuple[Any, Callable, tuple]] = []
+        self.numbers: list[tuple[Any, Any]] = []
+        self.decisions: list[tuple[str, np.ndarray]] = []
+        self.modules: dict[int, tuple[Any, bool]] = {}
+        self.start = next_sequence()
+        self.foreign = False
+
+    def read(self, args: Sequence[Any]) -> None:
+        """An op is about to read its arguments."""
+        for arg in args:
+            if isinstance(arg, Handle) and id(arg) not in self.inside:
+                self._cell(arg)
+
+    def _cell(self, tensor: Handle) -> None:
+        key = id(tensor)
+        if key not in self.arguments and key not in self.cells and type(tensor._payload) in CONCRETE:
+            self.cells[key] = tensor
+            if tensor._base is not None and self.is_outer(tensor._base):
+                self._cell(tensor._base)
+
+    def write(self, target: Handle) -> None:
+        """A Tensor is about to be written in place."""
+        if self.is_outer(target):
+            self.written[id(target)] = target
+            self._cell(target)
+
+    def read_grad(self, tensor: Handle) -> None:
+        """Someone looks at ``tensor.grad``."""
+        key = id(tensor)
+        if self.is_outer(tensor) and key not in self.grads and key not in self.written_grads:
+            self.grads[key] = (tensor, tensor._grad is not None)
+            self._forget(tensor._grad)
+
+    def _forget(self, grad: Handle | None) -> None:
+        """A gradient is reached through the Tensor it belongs to: it is not a cell of its own."""
+        if grad is not None:
+            self.inside[id(grad)] = weakref.ref(grad)
+
+    def write_grad(self, tensor: Handle) -> None:
+        """``tensor.grad`` is about to be set or added to."""
+        if self.is_outer(tensor):
+            if tensor._grad is not None:
+                self.read_grad(tensor)
+            self.written_grads[id(tensor)] = tensor
+
+    def clear_grad(self, tensor: Handle) -> None:
+        """``tensor.grad`` is set, whatever it was."""
+        if self.is_outer(tensor):
+            self.written_grads[id(tensor)] = tensor
+
+    def decision(self, tensor: Handle, asked: str) -> np.ndarray:
+        """Python looks at a value."""
+        from ..tensor import host_array
+
+        self.read((tensor,))
+        value = host_array(handles.value_of(tensor), asked)
+        if type(tensor._payload) not in WRAPPED:
+            self.decisions.append((asked, value))
+        return value
+
+    def draw(self, source: Any, thunk: Callable, signature: tuple) -> Any:
+        """Random numbers are drawn from the generator ``source`` by ``thunk()``."""
+        self.draws.append((source, thunk, signature))
+        return thunk()
+
+    def walk(self, nodes: Sequence[Any]) -> None:
+        """A graph is walked: one that was there before holds values that can't be inputs."""
+        self.foreign = self.foreign or any(node.seq < self.start for node in nodes)
+
+    def number(self, container: Any, key: Any) -> Any:
+        """A hyperparameter is read, which may change between calls."""
+        self.numbers.append((container, key))
+        return container[key]
+
+    def module_called(self, module: Any) -> None:
+        """A module runs, in its present mode."""
+        self.modules[id(module)] = (module, module.training)
+
+    def signature(self) -> tuple:
+        """What two recordings must agree in before the function is traced."""
+        return (
+            tuple(self.cells),
+            tuple(self.written),
+            tuple((k, there) for k, (_, there) in self.grads.items()),
+            tuple(self.written_grads),
+            tuple((id(g), s) for g, _, s in self.draws),
+            tuple((id(c), k) for c, k in self.numbers),
+            tuple((asked, v.dtype, v.shape, v.tobytes()) for asked, v in self.decisions),
+            tuple((k, flag) for k, (_, flag) in self.modules.items()),
+        )
+
+    def escaped(self, outputs: Sequence[Any]) -> bool:
+        """Whether Tensors made inside are still alive that are neither results nor values of cells."""
+        known = {id(o) for o in outputs} | {id(t._grad) for t in self.written_grads.values()}
+        known |= {id(t._grad) for t, _ in self.grads.values()}
+        return any(key not in known and ref() is not None for key, ref in list(self.inside.items()))
+
+
+class Tracing(Watcher):
+    """Runs a function on tracers in the steps of a recording."""
+
+    def __init__(self, recording: Recording, draws: Sequence[Any], numbers: Sequence[Any]) -> None:
+        super().__init__()
+        self.recording = recording
+        self.draws = iter(draws)
+        self.numbers = iter(numbers)
+        self.decided = iter(recording.decisions)
+        self.signatures = iter([s for _, _, s in recording.draws])
+        self.guards: list[Any] = []
+
+    def read(self, args: Sequence[Any]) -> None:
+        known = self.recording
+        for arg in args:
+            if isinstance(arg, Handle) and id(arg) not in self.inside and type(arg._payload) in CONCRETE:
+                if id(arg) not in known.cells and id(arg) not in known.arguments:
+                    raise Disagreement("the function read another Tensor than when it was recorded")
+
+    def write(self, target: Handle) -> None:
+        if self.is_outer(target) and id(target) not in self.recording.written:
+            raise Disagreement("the function wrote another Tensor than when it was recorded")
+
+    def read_grad(self, tensor: Handle) -> None:
+        known = self.recording
+        if self.is_outer(tensor) and id(tensor) not in known.grads and id(tensor) not in known.written_grads:
+            raise Disagreement("the function read another gradient than when it was recorded")
+
+    def write_grad(self, tensor: Handle) -> None:
+        if self.is_outer(tensor) and id(tensor) not in self.recording.written_grads:
+            raise Disagreement("the function wrote another gradient than when it was recorded")
+
+    clear_grad = write_grad
+
+    def decision(self, tensor: Handle, asked: str) -> np.ndarray:
+        payload = handles.value_of(tensor)
+        if type(payload) in WRAPPED:
+            from ..tensor import host_array
+
+            return host_array(payload, asked)
+        expected = next(self.decided, None)
+        if expected is None or expected[0] != asked or expected[1].shape != payload.shape:
+            raise Disagreement(f"the function asked for {asked} where the recording did not")
+        self.guards.append(payload)
+        return expected[1]
+
+    def walk(self, nodes: Sequence[Any]) -> None:
+        pass
+
+    def draw(self, source: Any, thunk: Callable, signature: tuple) -> Any:
+        if next(self.signatures, None) != signature:
+            raise Disagreement("the function drew other random numbers than when it was recorded")
+        return next(self.draws)
+
+    def number(self, container: Any, key: Any) -> Any:
+        return next(self.numbers)
+
+    def unfinished(self) -> bool:
+        """Whether the recording drew, read or decided more than the trace did."""
+        return any(next(left, None) is not None for left in (self.signatures, self.decided, self.numbers))
+
+    def module_called(self, module: Any) -> None:
+        found = self.recording.modules.get(id(module))
+        if found is None or found[1] != module.training:
+            raise Disagreement("another module ran than when the function was recorded")
+
+
+def number(container: Any, key: Any) -> Any:
+    """Read a hyperparameter ``container[key]``: in compiled code it is an input, so that a change is seen."""
+    return container[key] if state.recorder is None else state.recorder.number(container, key)
+
+
+def draw(source: Any, thunk: Callable, signature: tuple) -> Any:
+    """Draw from a generator by ``thunk()``; in compiled code numbers are drawn on the host, in order, and are inputs."""
+    return thunk() if state.recorder is None else state.recorder.draw(source, thunk, signature)

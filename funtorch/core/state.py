@@ -1,0 +1,24 @@
+"""What is in force on this thread: grad mode, open transform levels, the active recorder."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .levels import Level
+
+
+class State(threading.local):
+    """Per-thread switches. ``levels`` holds the open transforms, outermost first."""
+
+    def __init__(self) -> None:
+        self.grad = True
+        self.inference = False
+        self.anomaly = False
+        self.levels: list[Level] = []
+        self.recorder: Any = None
+        self.tracing = 0
+
+
+state = State()

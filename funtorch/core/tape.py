@@ -1,0 +1,262 @@
+"""The tape: what was computed from what. A Node keeps an op, the values its VJP reads, and edges to where they came from."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.interpreters import partial_eval
+
+from ..errors import OpError
+from .handle import Handle, make
+from .op import Mask, Op, is_differentiable
+from .state import state
+
+_sequence = itertools.count()
+
+
+def next_sequence() -> int:
+    """A number that grows from node to node."""
+    return next(_sequence)
+
+
+FREED = ("freed",)
+FREED_MESSAGE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+class Leaf:
+    """Where gradients end: the place of a leaf Tensor on the tape (PyTorch's AccumulateGrad)."""
+
+    __slots__ = ("tensor", "__weakref__")
+    edges: tuple = ()
+    seq = -1
+
+    def __init__(self, tensor: Handle) -> None:
+        self.tensor = tensor
+
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    @property
+    def variable(self) -> Handle:
+        return self.tensor
+
+    next_functions: tuple = ()
+
+
+def leaf_of(tensor: Handle) -> Leaf:
+    """The tape's place for a leaf. The tape keeps the leaf alive, not the other way round."""
+    found = tensor._leaf() if tensor._leaf is not None else None
+    if found is None:
+        found = Leaf(tensor)
+        tensor._leaf = weakref.ref(found)
+    return found
+
+
+def place_of(tensor: Handle) -> tuple[Any, int]:
+    """The (node, output number) that a Tensor which requires grad has on the tape."""
+    node = tensor._node
+    return (node, tensor._output) if node is not None else (leaf_of(tensor), 0)
+
+
+class Recipe:
+    """What the tape knows of an op for arguments of given shapes and dtypes: made once, shared by all its nodes."""
+
+    __slots__ = ("op", "mask", "vjp", "reads", "avals", "outs", "__weakref__")
+
+    def __init__(self, op: Op, mask: Mask, avals: tuple, outs: tuple) -> None:
+        self.op = op
+        self.mask = mask
+        self.vjp = op.vjp(mask)
+        self.avals = avals
+        self.outs = outs  # (shape, dtype) of each output; dtype None where it has no derivative
+        self.reads = _reads(self.vjp, avals, outs)
+
+
+def _reads(vjp: Op, avals: tuple, outs: tuple) -> tuple[bool, ...]:
+    """Which of the op's inputs its VJP reads: the others need not be kept alive."""
+    specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in avals]
+    specs += [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in outs if dtype is not None]
+    closed = jax.make_jaxpr(vjp.fn)(*specs)
+    _, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
+    return tuple(used[: len(avals)])
+
+
+class Node:
+    """One recorded call. ``saved`` holds the payloads that the VJP reads (None elsewhere)."""
+
+    __slots__ = ("recipe", "saved", "edges", "seq", "hooks", "prehooks", "retained", "trace", "level", "__weakref__")
+
+    def __init__(self, recipe: Recipe, saved: tuple, edges: tuple) -> None:
+        self.recipe = recipe
+        self.saved = saved
+        self.edges = edges
+        self.seq = next(_sequence)
+        self.hooks: dict | None = None  # on the gradients that it gives
+        self.prehooks: dict | None = None  # by output number, on the gradients that come in
+        self.retained: dict | None = None  # by output number, Tensors that keep their gradient
+        self.trace: Any = None
+
+    def name(self) -> str:
+        return backward_name(self.recipe.op.name)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object>"
+
+    @property
+    def next_functions(self) -> tuple:
+        return tuple((edge[0], edge[1]) if edge is not None else (None, 0) for edge in self.edges)
+
+    @property
+    def outs(self) -> tuple:
+        return self.recipe.outs
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call ``hook(grad_inputs, grad_outputs)`` when this node's gradients are there."""
+        from ..utils.hooks import RemovableHandle
+
+        self.hooks = {} if self.hooks is None else self.hooks
+        handle = RemovableHandle(self.hooks)
+        self.hooks[handle.id] = hook
+        return handle
+
+    def stepwise(self) -> bool:
+        """Whether someone needs values midway, so that it can't be part of a composite."""
+        return bool(self.hooks or self.prehooks or self.retained)
+
+    def release(self) -> None:
+        """Let go of the saved values."""
+        if any(self.recipe.reads):
+            self.saved = FREED
+
+    def is_freed(self) -> bool:
+        return self.saved is FREED
+
+    def inputs(self, with_places: bool) -> list[Any]:
+        """The saved values as Tensors (zeros of the right shape where nothing was saved)."""
+        edges = iter(self.edges)
+        values = []
+        for value, aval, marked in zip(self.saved, self.recipe.avals, self.recipe.mask, strict=True):
+            edge = next(edges) if marked else None
+            if value is None:
+                value = placeholder(aval)
+            tensor = make(value)
+            if with_places and edge is not None:
+                set_place(tensor, *edge)
+            values.append(tensor)
+        return values
+
+    def apply(self, incoming: list[Any], create_graph: bool) -> Sequence[Any]:
+        """The gradients for each edge, from the cotangents of the outputs (None: zero)."""
+        from .call import call
+
+        full = [zeros(out) if c is None else c for c, out in zip(incoming, self.outs, strict=True) if out[1] is not None]
+        return call(self.recipe.vjp, [*self.inputs(create_graph), *full], recording=create_graph)
+
+
+class FreedNode:
+    """The place of a result whose graph was walked and freed inside compiled code."""
+
+    __slots__ = ("seq", "hooks", "prehooks", "retained", "level", "__weakref__")
+    edges = outs = next_functions = ()
+    recipe = None
+
+    def __init__(self) -> None:
+        self.seq = next(_sequence)
+        self.hooks = self.prehooks = self.retained = None
+        self.level = 0
+
+    def name(self) -> str:
+        return "CompiledBackward"
+
+    def stepwise(self) -> bool:
+        return True
+
+    def is_freed(self) -> bool:
+        return True
+
+
+def zeros(aval: tuple) -> Any:
+    """A Tensor of zeros of the given shape and dtype."""
+    return make(np.zeros(*aval))
+
+
+def placeholder(aval: tuple) -> Any:
+    """An array of the given shape and dtype that nobody reads: it takes no memory."""
+    return np.broadcast_to(np.zeros((), aval[1]), aval[0])
+
+
+def set_place(tensor: Handle, node: Any, output: int) -> None:
+    """Put a Tensor at a place of the tape."""
+    tensor._requires = True
+    tensor._node = node
+    tensor._output = output
+    level = level_of(node)
+    if level:
+        tensor._level = level
+
+
+def level_of(node: Any) -> int:
+    """The depth of the tape on which a node is."""
+    return node.tensor._level if type(node) is Leaf else node.level
+
+
+def backward_name(name: str) -> str:
+    """``add`` as PyTorch's graphs call it: ``AddBackward0``."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_") if part) + "Backward0"
+
+
+def record(op: Op, args: Sequence[Any], values: list[Any], results: Any, depth: int) -> None:
+    """Put a call on the tape, if an argument that requires grad at this depth can reach a differentiable result."""
+    mask = tuple(
+        isinstance(a, Handle) and a._requires and a._level >= depth and is_differentiable(v.dtype)
+        for a, v in zip(args, values, strict=True)
+    )
+    outs = results if isinstance(results, list) else (results,)
+    if not any(mask) or not any(is_differentiable(out._payload.dtype) for out in outs):
+        return
+    avals = tuple((v.shape, v.dtype) for v in values)
+    key = (mask, avals)
+    recipe = op.recipes.get(key)
+    if recipe is None:
+        metas = tuple((o.shape, o.dtype if is_differentiable(o.dtype) else None) for o in (out._payload for out in outs))
+        recipe = op.recipes[key] = Recipe(op, mask, avals, metas)
+    saved = tuple(v if read else None for v, read in zip(values, recipe.reads, strict=True))
+    edges = tuple(place_of(a) for a, marked in zip(args, mask, strict=True) if marked)
+    node = Node(recipe, saved, edges)
+    if state.anomaly:
+        node.trace = _user_stack()
+    place_results(node, outs, [a for a, marked in zip(args, mask, strict=True) if marked], depth)
+
+
+def place_results(node: Any, outs: Sequence[Handle], sources: list[Handle], depth: int) -> None:
+    """Make ``outs`` the outputs of ``node``, on the tape of the innermost level among its sources."""
+    level = depth or max(source._level for source in sources)
+    node.level = level
+    for number, out in enumerate(outs):
+        if is_differentiable(out._payload.dtype):
+            out._requires = True
+            out._node = node
+            out._output = number
+            out._level = level
+
+
+def _user_stack() -> str:
+    import traceback
+
+    return "".join(traceback.format_stack()[:-4])
+
+
+def check_not_freed(nodes: list[Any]) -> None:
+    """Raise PyTorch's error where a node's saved values are gone."""
+    if any(node.is_freed() for node in nodes):
+        raise OpError(FREED_MESSAGE)

@@ -1,0 +1,200 @@
+"""Views: a Tensor that shares its base's elements. Writing through it writes the base; a stale one reads the base again.
+
+Arrays are immutable, so sharing is by bookkeeping: a view keeps its base and the view ops that lead to it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import OpError
+from .call import call
+from .engine import CONCRETE
+from .handle import Handle
+from .levels import WRAPPED
+from .op import Op
+from .state import state
+
+_IDENTITY = Op(lambda x: x, "alias", view=True)
+_IDENTITY.inverse = lambda base, value: value
+_IDENTITY.layout = lambda shape, strides, offset: (shape, strides, offset)
+
+
+class At:
+    """A view op with the places that it shows. They are arguments, so that one program serves every index.
+
+    ``op`` takes the base and ``places`` (its ``inverse`` the base, a value and ``places``) and isn't itself marked as
+    a view; ``layout`` is as in `core.op.Op`.
+    """
+
+    __slots__ = ("op", "places", "layout")
+
+    def __init__(self, op: Op, places: tuple, layout: Any) -> None:
+        self.op = op
+        self.places = places
+        self.layout = layout
+
+
+Link = Op | At  # what leads from a base to a view of it
+
+
+def _through(link: Link, base: Handle, recording: bool) -> Any:
+    """What ``link`` shows of ``base``, as a Tensor that isn't marked as a view."""
+    op, places = (link.op, link.places) if type(link) is At else (link, ())
+    value = call(op, (base, *places), recording=recording)
+    value._base = None
+    return value
+
+
+def attach(result: Handle, source: Handle, op: Link) -> None:
+    """Make ``result`` a view of ``source`` through ``op``."""
+    if source._base is None:
+        result._base = source
+        result._chain = (op,)
+        result._seen = source._version
+    else:
+        result._base = source._base
+        result._chain = (*source._chain, op)
+        result._seen = source._seen
+        result._detached = source._detached
+        result._siblings = source._siblings
+    if not state.grad and result._base._requires:
+        result._detached = True
+
+
+def alias(source: Handle, detached: bool) -> Any:
+    """A view of all of ``source``; ``detached``: of its values only."""
+    result = call(_IDENTITY, (source,), recording=not detached)
+    result._detached = result._detached or detached
+    return result
+
+
+def refresh(view: Handle) -> None:
+    """Bring a view up to date with its base."""
+    base = view._base
+    assert base is not None
+    if view._seen == base._version:
+        return
+    value = replay(view, view._chain)
+    view._seen = base._version
+    take(view, value)
+
+
+def replay(view: Handle, chain: tuple[Link, ...]) -> Any:
+    """What the view ops of ``chain`` give on the base as it is now."""
+    value: Any = view._base
+    for link in chain:
+        value = _through(link, value, not view._detached)
+    return value
+
+
+def take(target: Handle, new: Handle) -> None:
+    """Give ``target`` the payload and the place on the tape that ``new`` has."""
+    target._payload = new._payload
+    target._requires = new._requires
+    target._node = new._node
+    target._output = new._output
+    target._level = new._level
+
+
+def write(target: Handle, new: Handle) -> None:
+    """Give ``target`` the value of ``new`` in place; a view writes its base. Shapes and dtypes agree already.
+
+    Without grad mode only the value changes, and ``target`` keeps its place on the tape.
+    """
+    base = target._base
+    if base is None:
+        _put(target, new, history=state.grad)
+        return
+    if target._siblings is not None and state.grad and not target._detached and (new._requires or base._requires):
+        raise OpError(
+            f"Output 0 of {target._siblings} is a view and is being modified inplace. This view is the output of a "
+            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
+            "You should replace the inplace operation by an out-of-place one."
+        )
+    parents: list[Any] = [base]
+    for link in target._chain[:-1]:
+        parents.append(_through(link, parents[-1], not target._detached))
+    for link, parent in zip(reversed(target._chain), reversed(parents), strict=True):
+        op, places = (link.op, link.places) if type(link) is At else (link, ())
+        new = call(scatter(op), (parent, new, *places))
+    _put(base, new, history=state.grad and not target._detached)
+
+
+def _put(target: Handle, new: Handle, history: bool) -> None:
+    payload = new._payload
+    if type(payload) in WRAPPED and target._birth < payload.level.depth:
+        _check_outer(target, new)
+    if state.recorder is not None:
+        state.recorder.write(target)
+    if history:
+        take(target, new)
+    else:
+        target._payload = payload
+    target._version += 1
+
+
+def _check_outer(target: Handle, new: Handle) -> None:
+    held = target._payload
+    level = new._payload.level
+    if type(held) in WRAPPED and held.level is level:
+        return
+    level.write_outer(target, new)
+
+
+@functools.lru_cache(maxsize=4096)
+def scatter(op: Op) -> Op:
+    """The Op ``(base, value, *places) -> base with the elements that the view op shows replaced by value``."""
+    if op.inverse is not None:
+        return Op(op.inverse, f"{op.name}_scatter")
+
+    def put(base: Any, value: Any, *at: Any) -> Any:
+        places = op.fn(jnp.arange(base.size).reshape(base.shape), *at)
+        return base.reshape(-1).at[places.reshape(-1)].set(value.reshape(-1)).reshape(base.shape)
+
+    return Op(put, f"{op.name}_scatter")
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides, in elements, of a dense row-major array."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def layout(handle: Handle) -> tuple[tuple[int, ...], int]:
+    """The strides and the storage offset that PyTorch reports, in elements."""
+    base = handle._base
+    if base is None:
+        return contiguous_strides(handle._payload.shape), 0
+    shape = tuple(base._payload.shape)
+    strides, offset = contiguous_strides(shape), 0
+    for op in handle._chain:
+        if op.layout is None:
+            shape, strides, offset = tuple(handle._payload.shape), contiguous_strides(handle._payload.shape), 0
+        else:
+            shape, strides, offset = op.layout(shape, strides, offset)
+    return strides, offset
+
+
+def is_contiguous(handle: Handle) -> bool:
+    """Whether the elements lie densely in row-major order."""
+    if handle._base is None:
+        return True
+    shape = handle._payload.shape
+    if 0 in shape:
+        return True
+    dense = contiguous_strides(shape)
+    return all(n == 1 or a == b for n, a, b in zip(shape, layout(handle)[0], dense, strict=True))
+
+
+def concrete(handle: Handle) -> np.ndarray | None:
+    """The values as a NumPy array, or None if they are traced or wrapped."""
+    value = handle._payload
+    return np.asarray(value) if type(value) in CONCRETE else None

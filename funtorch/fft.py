@@ -1,0 +1,6 @@
+"""``funtorch.fft``: what the op files declare in that namespace."""
+
+from .ops import registry as _registry
+
+globals().update(_registry.names("fft"))
+__all__ = sorted(_registry.names("fft"))

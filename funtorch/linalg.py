@@ -1,0 +1,6 @@
+"""``funtorch.linalg``: what the op files declare in that namespace."""
+
+from .ops import registry as _registry
+
+globals().update(_registry.names("linalg"))
+__all__ = sorted(_registry.names("linalg"))

@@ -1,0 +1,18 @@
+"""Neural networks: `Module`, the layers, the losses, and their functional forms."""
+
+from __future__ import annotations
+
+import importlib as _importlib
+
+from . import functional, init, utils  # noqa: F401
+
+# The files whose ``__all__`` is public here. A new file of layers is one more name.
+_FILES = (
+    "module",
+    "parameter",
+    "modules.container",
+)
+
+for _file in _FILES:
+    _found = _importlib.import_module(f"{__name__}.{_file}")
+    globals().update({_name: getattr(_found, _name) for _name in _found.__all__})

@@ -1,0 +1,7 @@
+"""The ops, by family: importing this package declares them all."""
+
+import importlib
+import pkgutil
+
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")

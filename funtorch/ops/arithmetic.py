@@ -1,0 +1,266 @@
+"""Sums, differences, products, quotients. Operands (*) are broadcast together; z has their common shape and type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import OpError
+from ..tensor import Tensor
+from .declare import Array, Operand, function, op
+from .operands import holds_zero, number, refuse
+
+BOOL_MINUS = (
+    "{}(): Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "instead."
+)
+BOOL_AND_TENSOR = (
+    "{}(): Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
+
+
+def _scaled(other: Array, alpha: Any, name: str) -> Array:
+    """``alpha * other`` in other's type. Raises RuntimeError for an alpha of a higher category."""
+    if alpha == 1 and not isinstance(alpha, bool):
+        return other
+    if isinstance(alpha, bool) and other.dtype != bool:
+        raise OpError(f"{name}(): Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, complex) and not jnp.iscomplexobj(other):
+        raise OpError(f"{name}(): For non-complex input tensors, argument alpha must not be a complex number.")
+    if isinstance(alpha, float) and not jnp.issubdtype(other.dtype, jnp.inexact):
+        raise OpError(f"{name}(): For integral input tensors, argument alpha must not be a floating point number.")
+    return other * number(alpha, other.dtype)
+
+
+@op(promote="arith", inplace=True)
+def add(input: Operand, other: Operand, *, alpha=1):
+    """Sum: z = x + alpha * y. input (*), other (*): broadcast together; z in their common type."""
+    return input + _scaled(other, alpha, "add")
+
+
+def _two_bools(input: Any, other: Any, name: str) -> None:
+    kinds = [x.dtype.name == "bool" if isinstance(x, Tensor) else isinstance(x, bool) for x in (input, other)]
+    if all(kinds):
+        raise OpError(BOOL_MINUS.format(name))
+    if any(kinds):
+        raise OpError(BOOL_AND_TENSOR.format(name))
+
+
+@op(promote="arith", inplace=True, alias=("subtract",), check=lambda x, y, alpha: _two_bools(x, y, "sub"))
+def sub(input: Operand, other: Operand, *, alpha=1):
+    """Difference: z = x - alpha * y. input (*), other (*). Raises RuntimeError for bools."""
+    return input - _scaled(other, alpha, "sub")
+
+
+@op(promote="arith", out=False, check=lambda x, y, alpha: _two_bools(y, x, "rsub"))
+def rsub(input: Operand, other: Operand, alpha=1):
+    """Difference the other way round: z = y - alpha * x. input (*), other (*). Raises RuntimeError for bools."""
+    return other - _scaled(input, alpha, "rsub")
+
+
+@op(promote="arith", inplace=True, alias=("multiply",))
+def mul(input: Operand, other: Operand):
+    """Product: z = x * y. input (*), other (*): broadcast together; z in their common type."""
+    return input * other
+
+
+@op(promote="float", inplace=True)
+def true_divide(input: Operand, other: Operand):
+    """Quotient: z = x / y. input (*), other (*); integers are divided as floats."""
+    return jax.lax.div(*jnp.broadcast_arrays(input, other))
+
+
+def _no_zero(input: Any, other: Any) -> None:
+    if holds_zero(input, other):
+        raise OpError("ZeroDivisionError: integer division by a zero in other")
+
+
+@op(promote="arith", inplace=True, check=_no_zero)
+def floor_divide(input: Operand, other: Operand):
+    """Quotient rounded down: z = floor(x / y). input (*), other (*). Raises RuntimeError for an integer divided by 0."""
+    refuse("div_floor", input, "bc")
+    x, y = (jax.lax.stop_gradient(a) for a in jnp.broadcast_arrays(input, other))
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return _float_floor(x, y)
+    quotient = jax.lax.div(x, y)
+    return jnp.where((jax.lax.rem(x, y) != 0) & ((x < 0) != (y < 0)), quotient - number(1, x.dtype), quotient)
+
+
+def _float_floor(x: Array, y: Array) -> Array:
+    """floor(x / y) without the error that the rounded quotient has: from the exact remainder, as Python does."""
+    rest = jax.lax.rem(x, y)
+    quotient = (x - rest) / y
+    quotient = jnp.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)
+    floor = jnp.floor(quotient)
+    floor = jnp.where(quotient - floor > 0.5, floor + 1, floor)
+    floor = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(x), x / y), floor)
+    return jnp.where(y == 0, x / y, floor)
+
+
+@op(promote="arith", check=_no_zero, method=False, name="_trunc_divide")
+def _trunc_divide(input: Operand, other: Operand):
+    """Quotient rounded towards zero: z = trunc(x / y). input (*), other (*)."""
+    refuse("div_trunc", input, "bc")
+    x, y = (jax.lax.stop_gradient(a) for a in jnp.broadcast_arrays(input, other))
+    return jnp.trunc(x / y) if jnp.issubdtype(x.dtype, jnp.inexact) else jax.lax.div(x, y)
+
+
+_QUOTIENTS = {None: true_divide, "floor": floor_divide, "trunc": _trunc_divide}
+
+
+@function(alias=("divide",), method=True, inplace=True)
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """Quotient: z = x / y. input (*), other (*); rounding_mode: None (as floats), "trunc" (to zero) or "floor".
+
+    Raises RuntimeError for an unknown rounding_mode, and where an integer is divided by 0 with rounding.
+    """
+    if rounding_mode not in _QUOTIENTS:
+        raise OpError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    return _QUOTIENTS[rounding_mode](input, other, out=out)
+
+
+@op(promote="arith", inplace=True, check=_no_zero)
+def remainder(input: Operand, other: Operand):
+    """Remainder with the divisor's sign: z = x - y floor(x / y). input (*), other (*). Raises RuntimeError for integers by 0."""
+    refuse("remainder", input, "bc")
+    x, y = jnp.broadcast_arrays(input, other)
+    rest = jax.lax.rem(x, y)
+    return jnp.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
+@op(promote="arith", inplace=True, check=_no_zero)
+def fmod(input: Operand, other: Operand):
+    """Remainder with the dividend's sign: z = x - y trunc(x / y). input (*), other (*). Raises RuntimeError for integers by 0."""
+    refuse("fmod", input, "bc")
+    return jax.lax.rem(*jnp.broadcast_arrays(input, other))
+
+
+@op(inplace=True, alias=("negative",))
+def neg(input: Array):
+    """Negative: z = -x. input (*). Raises RuntimeError for bools."""
+    if input.dtype == bool:
+        raise OpError(
+            "neg(): Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+            "the `~` or `logical_not()` operator instead."
+        )
+    return -input
+
+
+@op(out=False)
+def positive(input: Array):
+    """The input itself: z = x. input (*). Raises RuntimeError for bools."""
+    if input.dtype == bool:
+        raise OpError("positive(): The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@jax.custom_jvp
+def magnitude(x: Array) -> Array:
+    return jnp.abs(x)
+
+
+@magnitude.defjvp
+def _magnitude_jvp(primals: tuple, tangents: tuple) -> tuple:
+    # JAX takes 1 as the slope of |x| at 0; PyTorch takes 0.
+    (x,), (dx,) = primals, tangents
+    return magnitude(x), dx * jnp.sign(x)
+
+
+@op(inplace=True, alias=("absolute",))
+def abs(input: Array):
+    """Absolute value: z = |x|. input (*); a complex input gives its real modulus. Its gradient at 0 is 0."""
+    refuse("abs", input, "b")
+    return jnp.abs(input) if input.dtype.kind in "iuc" else magnitude(input)
+
+
+@op(inplace=True)
+def sign(input: Array):
+    """Sign: -1, 0 or 1. input (*). Raises RuntimeError for complex input, where `sgn` is meant."""
+    if jnp.iscomplexobj(input):
+        raise OpError("sign(): Unlike NumPy, torch.sign doesn't return complex signs: use torch.sgn instead")
+    return input if input.dtype == bool else jnp.where(jnp.isnan(input), 0, jnp.sign(input)).astype(input.dtype)
+
+
+@op(inplace=True)
+def sgn(input: Array):
+    """Sign, for complex input the direction: z = x / |x|, and 0 at 0. input (*)."""
+    if not jnp.iscomplexobj(input):
+        return input if input.dtype == bool else jnp.where(jnp.isnan(input), 0, jnp.sign(input)).astype(input.dtype)
+    zero = input == 0
+    safe = jnp.where(zero, 1, input)
+    return jnp.where(zero, 0, safe / jnp.abs(safe)).astype(input.dtype)
+
+
+@op(inplace=True)
+def signbit(input: Array):
+    """Whether the sign bit is set: True for negative numbers and -0.0. input (*); z (*) of bools."""
+    if jnp.iscomplexobj(input):
+        raise OpError("signbit(): is not implemented for complex tensors.")
+    return jnp.signbit(input) if jnp.issubdtype(input.dtype, jnp.floating) else input < 0
+
+
+@op(promote="float", inplace=True)
+def copysign(input: Operand, other: Operand):
+    """The magnitude of x with the sign of y. input (*), other (*). The gradient at x = 0 is 0."""
+    if jnp.iscomplexobj(input):
+        raise OpError("copysign(): not implemented for complex tensors")
+    y = jax.lax.stop_gradient(other)
+    return magnitude(input) * jnp.where(jnp.signbit(y), number(-1, input.dtype), number(1, input.dtype))
+
+
+@op(promote="float", inplace=True)
+def reciprocal(input: Operand):
+    """Reciprocal: z = 1 / x. input (*); integers are taken as floats."""
+    return number(1, input.dtype) / input
+
+
+@op(inplace=True)
+def square(input: Array):
+    """Square: z = x * x. input (*); bools give int64."""
+    x = input.astype(np.int64) if input.dtype == bool else input
+    return x * x
+
+
+@op(promote="arith", inplace=True)
+def addcmul(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
+    """z = x + value * a * b. input (*), tensor1 (*), tensor2 (*): broadcast together."""
+    return input + _scaled(tensor1, value, "addcmul") * tensor2
+
+
+@op(promote="arith", inplace=True)
+def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
+    """z = x + value * a / b. input (*), tensor1 (*), tensor2 (*). Raises RuntimeError for three integer tensors."""
+    if not jnp.issubdtype(input.dtype, jnp.inexact):
+        raise OpError(
+            "addcdiv(): Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform "
+            "a true division of tensor1 and tensor2."
+        )
+    return input + _scaled(tensor1, value, "addcdiv") / tensor2
+
+
+@op(inplace=True)
+def lerp(input: Array, end: Array, weight: Operand):
+    """Linear interpolation: z = x + w (y - x). input (*), end (*), weight: number or (*). Raises RuntimeError for mixed types."""
+    if input.dtype != end.dtype:
+        raise OpError(f"lerp(): expected dtype {input.dtype} for `end` but got dtype {end.dtype}")
+    refuse("lerp", input, "bi")
+    w = weight.astype(input.dtype)
+    near = input + w * (end - input)
+    # From the end's side where w is large, so that w = 1 gives the end exactly.
+    return jnp.where(jnp.abs(w) < 0.5, near, end - (end - input) * (1 - w))
+
+
+@op(promote="float", inplace=True)
+def deg2rad(input: Operand):
+    """Degrees to radians: z = x pi / 180. input (*)."""
+    return input * number(np.pi / 180, input.dtype)
+
+
+@op(promote="float", inplace=True)
+def rad2deg(input: Operand):
+    """Radians to degrees: z = x 180 / pi. input (*)."""
+    return input * number(180 / np.pi, input.dtype)

@@ -1,0 +1,123 @@
+"""Results that go into an existing Tensor: in-place forms and ``out=``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..core.call import call
+from ..core.handle import Handle, in_place_allowed
+from ..core.op import Op
+from ..core.state import state
+from ..core.views import write
+from ..dtypes import FROM_NUMPY, can_cast, dtype
+from ..errors import ArgumentTypeError, OpError
+
+TYPE_NAMES = {
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
+    "int32": "Int", "int64": "Long", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2",
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=None)
+def cast_op(to: dtype) -> Op:
+    """The Op that converts an array to ``to``."""
+    return Op(lambda x: _converted(x, to), "to_copy")
+
+
+def _converted(x: Any, to: dtype) -> Any:
+    import jax.numpy as jnp
+
+    if jnp.iscomplexobj(x) and not to.is_complex:
+        x = x.real
+    if to.name == "bool":
+        return x != 0
+    return x.astype(to.numpy)
+
+
+def cast(x: Handle, to: dtype) -> Any:
+    """``x`` as ``to``; ``x`` itself if it has that type."""
+    return x if x._payload.dtype == to.numpy else call(cast_op(to), (x,))
+
+
+def assign(target: Handle, result: Any, name: str) -> Any:
+    """Write the result of an in-place op ``name`` into ``target``, and return ``target``.
+
+    Raises RuntimeError if ``target`` is a leaf that requires grad, if it would have to be broadcast, or if the result's
+    type is of a higher category than the target's.
+    """
+    in_place_allowed(target, name, state.grad)
+    have, new = target._payload, result._payload
+    if new.shape != have.shape:
+        raise OpError(f"{name}(): output with shape {list(have.shape)} doesn't match the broadcast shape {list(new.shape)}")
+    result = _fitting(result, have.dtype, name)
+    _check_overlap(target, name)
+    write(target, result)
+    return target
+
+
+def _fitting(result: Handle, want: Any, name: str) -> Handle:
+    have = result._payload.dtype
+    if have == want:
+        return result
+    from_, to = FROM_NUMPY[have], FROM_NUMPY[want]
+    if not can_cast(from_, to):
+        raise OpError(
+            f"{name}(): result type {TYPE_NAMES[from_.name]} can't be cast to the desired output type {TYPE_NAMES[to.name]}"
+        )
+    return cast(result, to)
+
+
+def _check_overlap(target: Handle, name: str) -> None:
+    if target._base is None:
+        return
+    from ..core.views import layout
+
+    strides, _ = layout(target)
+    if any(stride == 0 and size > 1 for stride, size in zip(strides, target._payload.shape, strict=True)):
+        raise OpError(
+            f"{name}(): unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
+
+
+def overwrite(fn: Callable, name: str) -> Callable:
+    """The in-place form of ``fn``: its result goes into its first argument."""
+
+    def in_place(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(self, Handle):
+            raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(self).__name__}")
+        in_place_allowed(self, name, state.grad)
+        return assign(self, fn(self, *args, **kwargs), name)
+
+    in_place.__name__ = in_place.__qualname__ = name
+    in_place.__module__ = fn.__module__
+    in_place.__doc__ = f"In-place form of ``{fn.__name__}``."
+    return in_place
+
+
+def into(out: Any, result: Any, name: str) -> Any:
+    """Write a result, or each of several, into ``out=``; an ``out`` of another shape is resized."""
+    if isinstance(result, tuple):
+        if not isinstance(out, (tuple, list)) or len(out) != len(result):
+            raise ArgumentTypeError(f"{name}(): argument 'out' must be tuple of {len(result)} Tensors")
+        written = [into(o, r, name) for o, r in zip(out, result, strict=True)]
+        return type(result)(*written) if hasattr(result, "_fields") else tuple(written)
+    if not isinstance(out, Handle):
+        raise ArgumentTypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if state.grad and (out._requires or result._requires):
+        raise OpError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    result = _fitting(result, out._payload.dtype, name)
+    if result._payload.shape == out._payload.shape:
+        write(out, result)
+    else:
+        out._payload = result._payload
+        out._base, out._chain = None, ()
+        out._version += 1
+    return out

@@ -1,0 +1,172 @@
+"""Comparisons and logic, elementwise. Operands (*) are broadcast in their common type; z (*) is of bools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..core.handle import Handle, value_of
+from ..errors import ArgumentTypeError, OpError
+from .declare import Array, Operand, function, op
+from .operands import is_floating, is_inexact, kind_of
+
+
+@op(promote="arith", inplace=True)
+def eq(input: Operand, other: Operand):
+    """Whether x = y. input (*), other (*)."""
+    return jnp.equal(input, other)
+
+
+@op(promote="arith", inplace=True, alias=("not_equal",))
+def ne(input: Operand, other: Operand):
+    """Whether x differs from y. input (*), other (*)."""
+    return jnp.not_equal(input, other)
+
+
+def _ordered(x: Array, name: str) -> None:
+    if jnp.iscomplexobj(x):
+        raise OpError(f"{name}(): not implemented for '{kind_of(x)}': complex numbers have no order")
+
+
+@op(promote="arith", inplace=True, alias=("less",))
+def lt(input: Operand, other: Operand):
+    """Whether x < y. input (*), other (*)."""
+    _ordered(input, "lt")
+    return jnp.less(input, other)
+
+
+@op(promote="arith", inplace=True, alias=("less_equal",))
+def le(input: Operand, other: Operand):
+    """Whether x <= y. input (*), other (*)."""
+    _ordered(input, "le")
+    return jnp.less_equal(input, other)
+
+
+@op(promote="arith", inplace=True, alias=("greater",))
+def gt(input: Operand, other: Operand):
+    """Whether x > y. input (*), other (*)."""
+    _ordered(input, "gt")
+    return jnp.greater(input, other)
+
+
+@op(promote="arith", inplace=True, alias=("greater_equal",))
+def ge(input: Operand, other: Operand):
+    """Whether x >= y. input (*), other (*)."""
+    _ordered(input, "ge")
+    return jnp.greater_equal(input, other)
+
+
+@op(inplace=True)
+def logical_and(input: Array, other: Array):
+    """Whether both are other than 0. input (*), other (*), of any types."""
+    return jnp.logical_and(input != 0, other != 0)
+
+
+@op(inplace=True)
+def logical_or(input: Array, other: Array):
+    """Whether one is other than 0. input (*), other (*), of any types."""
+    return jnp.logical_or(input != 0, other != 0)
+
+
+@op(inplace=True)
+def logical_xor(input: Array, other: Array):
+    """Whether exactly one is other than 0. input (*), other (*), of any types."""
+    return jnp.logical_xor(input != 0, other != 0)
+
+
+@op(inplace=True)
+def logical_not(input: Array):
+    """Whether x is 0. input (*)."""
+    return input == 0
+
+
+@op(out=False)
+def isnan(input: Array):
+    """Whether x is NaN (or has a part that is). input (*)."""
+    return jnp.isnan(input)
+
+
+@op(out=False)
+def isinf(input: Array):
+    """Whether x is infinite (or has a part that is). input (*)."""
+    if jnp.iscomplexobj(input):
+        return jnp.isinf(input.real) | jnp.isinf(input.imag)
+    return jnp.isinf(input)
+
+
+@op(out=False)
+def isfinite(input: Array):
+    """Whether x is neither infinite nor NaN. input (*)."""
+    return jnp.isfinite(input)
+
+
+@op()
+def isposinf(input: Array):
+    """Whether x is +inf. input (*). Raises RuntimeError for complex input."""
+    if jnp.iscomplexobj(input):
+        raise OpError("isposinf does not support complex inputs.")
+    return input == jnp.inf if is_floating(input) else jnp.zeros(input.shape, bool)
+
+
+@op()
+def isneginf(input: Array):
+    """Whether x is -inf. input (*). Raises RuntimeError for complex input."""
+    if jnp.iscomplexobj(input):
+        raise OpError("isneginf does not support complex inputs.")
+    return input == -jnp.inf if is_floating(input) else jnp.zeros(input.shape, bool)
+
+
+@op(out=False)
+def isreal(input: Array):
+    """Whether the imaginary part is 0. input (*)."""
+    return input.imag == 0 if jnp.iscomplexobj(input) else jnp.ones(input.shape, bool)
+
+
+@op(out=False)
+def isclose(input: Array, other: Array, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether |x - y| <= atol + rtol |y|. input (*), other (*), of one type; infinities must be equal.
+
+    Raises RuntimeError for unlike types and for negative tolerances.
+    """
+    if input.dtype != other.dtype:
+        raise OpError(f"{kind_of(input)} did not match {kind_of(other)}")
+    if rtol < 0 or atol < 0:
+        name, value = ("rtol", rtol) if rtol < 0 else ("atol", atol)
+        raise OpError(f"{name} must be greater than or equal to zero, but got {value}")
+    close = jnp.equal(input, other)
+    if equal_nan and is_inexact(input):
+        close = close | (jnp.isnan(input) & jnp.isnan(other))
+    if rtol == 0 and atol == 0:
+        return close
+    x, y = (a if is_inexact(a) else a.astype(jnp.float64) for a in (input, other))
+    error = jnp.abs(x - y)
+    return close | (jnp.isfinite(error) & (error <= atol + jnp.abs(rtol * y)))
+
+
+@function(method=True)
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether `isclose` holds everywhere, as a Python bool. input (*), other (*)."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@function(method=True)
+def equal(input: Any, other: Any) -> bool:
+    """Whether two Tensors have the same size and elements, as a Python bool. Raises RuntimeError for unlike types."""
+    for position, (name, x) in enumerate((("input", input), ("other", other)), 1):
+        if not isinstance(x, Handle):
+            raise ArgumentTypeError(f"equal(): argument '{name}' (position {position}) must be Tensor, not {type(x).__name__}")
+    if value_of(input).shape != value_of(other).shape:
+        return False
+    if input.dtype != other.dtype:
+        raise OpError(
+            f"Expected object of data type {input.dtype} but got data type {other.dtype} for argument #2 'other' in call to equal"
+        )
+    return bool(eq(input, other).all())
+
+
+@op(promote="arith", check=None)
+def isin(elements: Operand, test_elements: Operand, *, assume_unique=False, invert=False):
+    """Whether each element is among others. elements (*), test_elements (*); either may be a number; z like elements."""
+    found = (elements[..., None] == test_elements.reshape(-1)).any(-1)
+    return ~found if invert else found

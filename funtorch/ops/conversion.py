@@ -1,0 +1,238 @@
+"""Other dtypes, other devices, copies: to, float, type, cpu, clone, contiguous and the in-place copy_, fill_, zero_."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.call import call
+from ..core.engine import CONCRETE
+from ..core.handle import Handle, in_place_allowed, value_of
+from ..core.op import Op
+from ..core.promotion import scalar
+from ..core.state import state
+from ..core.views import is_contiguous, write
+from ..devices import device, jax_device
+from ..dtypes import PUBLIC, as_dtype, dtype
+from ..errors import ArgumentTypeError, OpError
+from ..tensor import Tensor
+from . import registry
+from .assignment import TYPE_NAMES, _check_overlap, cast
+from .declare import function
+from .permuting import expanded, fitted
+
+_CLONE = Op(lambda x: x, "clone")
+
+
+@function(method=True)
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy, through which gradients pass.
+
+    >>> torch.ones(2).clone()
+    tensor([1., 1.])
+    """
+    return call(_CLONE, (input,))
+
+
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """``self`` if its elements lie densely in row-major order, else such a copy."""
+    value_of(self)
+    return self if is_contiguous(self) else clone(self)
+
+
+registry.add_method("contiguous", contiguous)
+
+
+def _moved(x: Any, where: device, copy: bool) -> Any:
+    """``x`` on another device; itself if it is there already or has no single place (traced, batched)."""
+    if type(value_of(x)) not in CONCRETE or where == x.device or (where.index is None and where.type == x.device.type):
+        return clone(x) if copy else x
+    target = jax_device(where)
+    return call(_move_op(target), (x,))
+
+
+def _move_op(target: Any) -> Op:
+    found = _moves.get(target)
+    if found is None:
+        found = _moves[target] = Op(lambda x: jax.device_put(x, target), "to_copy")
+        found.kernel = lambda x: jax.device_put(x, target)
+    return found
+
+
+_moves: dict[Any, Op] = {}
+
+
+def _parse(args: tuple, where: Any, kind: Any) -> tuple[Any, Any]:
+    """The device and the dtype that the arguments of ``to`` name; either may be None."""
+    for arg in args:
+        if isinstance(arg, Tensor):
+            where, kind = arg.device, arg.dtype
+        elif isinstance(arg, (str, device)) or (isinstance(arg, int) and not isinstance(arg, bool)):
+            where = arg
+        elif isinstance(arg, dtype) or isinstance(arg, type):
+            kind = arg
+        elif arg is not None and not isinstance(arg, bool):
+            raise ArgumentTypeError(f"to() received an invalid combination of arguments - got {type(arg).__name__}")
+    return None if where is None else device(where), None if kind is None else as_dtype(kind)
+
+
+def to(
+    self: Tensor, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False,
+    memory_format: Any = None, other: Any = None,
+) -> Tensor:  # fmt: skip
+    """This Tensor in another dtype, on another device, or both; itself if nothing changes and no ``copy`` is asked for.
+
+    Call it as ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(other)``.
+
+    Raises:
+        RuntimeError: if there is no such device.
+
+    >>> torch.ones(1).to(torch.float64).dtype
+    torch.float64
+    """
+    if other is not None:
+        args = (other, *args)
+    where, kind = _parse(args, device, dtype)
+    flags = [a for a in args if isinstance(a, bool)]
+    copy = copy or (len(flags) > 1 and flags[1])
+    result = self
+    if kind is not None:
+        result = cast(result, kind)
+    if where is not None:
+        result = _moved(result, where, copy=False)
+    return clone(self) if copy and result is self else result
+
+
+registry.add_method("to", to)
+
+
+_ATTRIBUTES = {
+    "float": "float", "double": "double", "half": "half", "bfloat16": "bfloat16", "int": "int", "long": "long",
+    "short": "short", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "cfloat", "cdouble": "cdouble",
+}  # fmt: skip
+
+
+def _register_converters() -> None:
+    for method, name in _ATTRIBUTES.items():
+        kind = PUBLIC[name]
+        registry.add_method(method, _named_cast(method, kind))
+
+
+def _named_cast(method: str, kind: dtype) -> Any:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        return cast(self, kind)
+
+    convert.__name__ = convert.__qualname__ = method
+    convert.__doc__ = f"This Tensor as {kind!r}; itself if it has that dtype already."
+    return convert
+
+
+_register_converters()
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """This Tensor in the dtype and on the device of ``other``."""
+    return to(self, other)
+
+
+_LEGACY = {f"torch.{name}Tensor": kind for kind, name in TYPE_NAMES.items()} | {
+    "torch.Tensor": "float32",
+    "torch.FloatTensor": "float32",
+}
+
+
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of this Tensor's type, or, given one, this Tensor converted to it."""
+    if dtype is None:
+        return f"torch.{TYPE_NAMES[self.dtype.name]}Tensor"
+    if isinstance(dtype, str):
+        found = _LEGACY.get(dtype.replace("torch.cuda.", "torch."))
+        if found is None:
+            raise ArgumentTypeError(f"invalid type: '{dtype}'")
+        dtype = PUBLIC[found]
+    return cast(self, as_dtype(dtype))
+
+
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """This Tensor on the CPU; itself if it is there."""
+    return _moved(self, device("cpu"), copy=False)
+
+
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """This Tensor on a GPU. Raises RuntimeError if there is none."""
+    return to(self, "cuda" if device is None else device)
+
+
+for _name, _method in (("type_as", type_as), ("type", type_), ("cpu", cpu), ("cuda", cuda)):
+    registry.add_method(_name, _method)
+
+
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Copy ``src`` into this Tensor: broadcast to its shape, converted to its dtype.
+
+    Raises:
+        RuntimeError: if ``src`` can't be broadcast, or this Tensor is a leaf that requires grad.
+    """
+    if not isinstance(src, Handle):
+        raise ArgumentTypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    in_place_allowed(self, "copy_", state.grad)
+    value_of(src)
+    sizes = tuple(value_of(self).shape)
+    expanded(tuple(src.shape), sizes)
+    _check_overlap(self, "copy_")
+    if src is not self:
+        write(self, call(fitted(sizes), (cast(src, self.dtype),)))
+    return self
+
+
+registry.add_method("copy_", copy_)
+
+
+def fill_value(value: Any, kind: dtype, name: str) -> Any:
+    """A number, or a Tensor without dimensions, as an array or Tensor of dtype ``kind``. Raises RuntimeError for another."""
+    if isinstance(value, Handle):
+        if len(value_of(value).shape):
+            raise OpError(f"{name} only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        return cast(value, kind)
+    if isinstance(value, complex) and not kind.is_complex:
+        if value.imag:
+            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
+        value = value.real
+    if not isinstance(value, (int, float, complex, np.generic)):
+        raise ArgumentTypeError(f"{name}(): argument 'value' must be Number or 0-dim Tensor, not {type(value).__name__}")
+    value = value.item() if isinstance(value, np.generic) else value
+    return scalar(bool(value) if kind.name == "bool" else value, kind).astype(kind.numpy)
+
+
+def _fill(x: Any, value: Any) -> Any:
+    return jnp.broadcast_to(value, x.shape)
+
+
+_FILL = Op(_fill, "fill")
+
+
+@function(method=True)
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A Tensor of ``input``'s shape and dtype, filled with a number or a 0-dim Tensor."""
+    return call(_FILL, (input, fill_value(value, input.dtype, "fill_")))
+
+
+@function(name="fill_", method=True)
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Fill ``input`` in place with a number or a 0-dim Tensor. Raises RuntimeError for a leaf that requires grad."""
+    in_place_allowed(input, "fill_", state.grad)
+    _check_overlap(input, "fill_")
+    write(input, fill(input, value))
+    return input
+
+
+@function(name="zero_", method=True)
+def zero_(input: Tensor) -> Tensor:
+    """Fill ``input`` with zeros in place. Raises RuntimeError for a leaf that requires grad."""
+    in_place_allowed(input, "zero_", state.grad)
+    _check_overlap(input, "zero_")
+    write(input, fill(input, 0))
+    return input

@@ -1,0 +1,398 @@
+"""Making Tensors: from data, of a size, like another. On the CPU they are NumPy arrays: nothing is compiled."""
+
+from __future__ import annotations
+
+import math
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import dtypes
+from ..core.batching import open_vmaps
+from ..core.call import call
+from ..core.handle import value_of
+from ..core.levels import WRAPPED
+from ..core.op import Op
+from ..core.views import concrete
+from ..devices import CPU, device as Device, jax_device
+from ..dtypes import FROM_NUMPY, as_dtype, dtype as DType
+from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
+from ..size import Size
+from ..tensor import Tensor
+from .assignment import cast
+from .declare import function, static
+
+_default_device = CPU
+
+
+def get_default_device() -> Device:
+    """The device on which new Tensors are made."""
+    return _default_device
+
+
+def set_default_device(where: Any) -> None:
+    """Make new Tensors on ``where`` (None: the CPU). Raises RuntimeError if it isn't there."""
+    global _default_device
+    chosen = CPU if where is None else Device(where)
+    if chosen.type != "meta":
+        jax_device(chosen)
+    _default_device = chosen
+
+
+def place(array: np.ndarray, where: Any, requires_grad: bool = False) -> Tensor:
+    """A new leaf with these values on a device."""
+    chosen = _default_device if where is None else Device(where)
+    if chosen.type == "meta":
+        raise MissingError("the meta device is not there yet: make the Tensor on the CPU, or use jax.eval_shape")
+    payload = array if chosen.type == "cpu" and jax.default_backend() == "cpu" else jax.device_put(array, jax_device(chosen))
+    return Tensor._of_numpy(payload, requires_grad)
+
+
+def size_of(sizes: tuple, name: str) -> tuple[int, ...]:
+    """A size given as several ints or as one sequence. Raises RuntimeError for a negative one."""
+    if len(sizes) == 1 and not isinstance(sizes[0], (int, np.integer, Tensor)):
+        sizes = tuple(sizes[0])
+    found = []
+    for size in sizes:
+        value = size.item() if isinstance(size, Tensor) else size
+        if isinstance(value, (float, str)) or value is None:
+            raise ArgumentTypeError(f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(value).__name__}")
+        if value < 0:
+            raise OpError(f"{name}(): trying to create tensor with negative dimension {value}: {list(sizes)}")
+        found.append(int(value))
+    return tuple(found)
+
+
+def _filled(size: tuple, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    kind = dtypes.default() if dtype is None else as_dtype(dtype)
+    return place(np.full(size, value, kind.numpy) if value else np.zeros(size, kind.numpy), device, requires_grad)
+
+
+@function()
+def zeros(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Zeros of a size: ``zeros(2, 3)``. dtype: the default one unless given.
+
+    >>> import funtorch as torch
+    >>> torch.zeros(2)
+    tensor([0., 0.])
+    """
+    return _out(out, _filled(size_of(size or (out.shape,) if out is not None else size, "zeros"), 0, dtype, device, requires_grad))
+
+
+@function()
+def ones(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones of a size: ``ones(2, 3)``. dtype: the default one unless given."""
+    return _out(out, _filled(size_of(size, "ones"), 1, dtype, device, requires_grad))
+
+
+@function()
+def empty(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """A Tensor of a size whose values nobody should read: here, zeros."""
+    return _out(out, _filled(size_of(size, "empty"), 0, dtype, device, requires_grad))
+
+
+@function()
+def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """``fill_value`` everywhere. dtype: that of the value (int64, bool, the default float) unless given."""
+    shape = size_of((size,) if isinstance(size, int) else tuple(size), "full")
+    if isinstance(fill_value, Tensor) and concrete(fill_value) is None:
+        kind = fill_value.dtype if dtype is None else as_dtype(dtype)
+        return cast(fill_value, kind).reshape(()).expand(shape).clone()
+    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    kind = (fill_value.dtype if isinstance(fill_value, Tensor) else dtypes.of_scalar(value)) if dtype is None else as_dtype(dtype)
+    return _out(out, place(np.full(shape, value, kind.numpy), device, requires_grad))
+
+
+def _out(out: Any, result: Tensor) -> Tensor:
+    if out is None:
+        return result
+    from .assignment import into
+
+    return into(out, result, "factory")
+
+
+def _like(input: Tensor, value: Any, dtype: Any, device: Any, requires_grad: bool, name: str) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    kind = input.dtype if dtype is None else as_dtype(dtype)
+    made = place(np.full(value_of(input).shape, value, kind.numpy), input.device if device is None else device)
+    made = _batched_like(made, input)
+    return made.requires_grad_() if requires_grad else made
+
+
+_WITH_LANES = Op(lambda like, made: jax.numpy.broadcast_to(made, like.shape), "expand_lanes")
+
+
+def _batched_like(made: Tensor, input: Tensor) -> Tensor:
+    """``made``, mapped over the lanes that ``input`` is mapped over: writing to it in place then writes each lane's own."""
+    return call(_WITH_LANES, (input.detach(), made)) if type(input._payload) in WRAPPED and open_vmaps() else made
+
+
+@function(method=False)
+def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+    """Zeros of the size and dtype of ``input``."""
+    return _like(input, 0, dtype, device, requires_grad, "zeros_like")
+
+
+@function()
+def ones_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+    """Ones of the size and dtype of ``input``."""
+    return _like(input, 1, dtype, device, requires_grad, "ones_like")
+
+
+@function()
+def empty_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+    """A Tensor of the size and dtype of ``input`` whose values nobody should read: here, zeros."""
+    return _like(input, 0, dtype, device, requires_grad, "empty_like")
+
+
+@function()
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+    """``fill_value`` everywhere, in the size and dtype of ``input``."""
+    return _like(input, static(fill_value), dtype, device, requires_grad, "full_like")
+
+
+@function()
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A new leaf with a copy of ``data``: numbers, nested lists, NumPy arrays.
+
+    dtype: of Python floats the default one, of ints int64, of bools bool, of NumPy arrays their own.
+    Raises ValueError for lists of unequal lengths, TypeError for what holds no numbers.
+
+    >>> import funtorch as torch
+    >>> torch.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    if isinstance(data, Tensor):
+        made = cast(data.detach(), data.dtype if dtype is None else as_dtype(dtype)).clone()
+        return made.requires_grad_() if requires_grad else made
+    return place(array_of(data, dtype), device, requires_grad)
+
+
+def array_of(data: Any, dtype: Any) -> np.ndarray:
+    """``data`` as a NumPy array of its own, in ``dtype`` or the one that PyTorch infers."""
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _of_foreign(np.array(data), dtype)
+    if hasattr(data, "__jax_array__") or isinstance(data, jax.Array):
+        return _of_foreign(np.array(data), dtype)
+    kind = None if dtype is None else as_dtype(dtype)
+    if isinstance(data, (bool, int, float, complex)):
+        kind = kind or dtypes.of_scalar(data)
+        return _number_array(data, kind)
+    plain = _plain(data)
+    array = _list_array(plain)
+    if kind is None:
+        kind = _inferred(array, plain)
+    return array.astype(kind.numpy)
+
+
+def _number_array(value: Any, kind: DType) -> np.ndarray:
+    if kind.category == dtypes.INTEGER:
+        info = np.iinfo(kind.numpy)
+        if not info.min <= int(value) <= max(info.max, 255 if kind.name == "uint8" else 0):
+            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
+    return np.array(value).astype(kind.numpy) if isinstance(value, complex) else np.array(value, kind.numpy)
+
+
+def _of_foreign(array: np.ndarray, dtype: Any) -> np.ndarray:
+    if array.dtype not in FROM_NUMPY and dtype is None:
+        raise ArgumentTypeError(f"can't convert np.ndarray of type {array.dtype}. The only supported types are those of funtorch's dtypes.")
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return array if dtype is None else array.astype(as_dtype(dtype).numpy)
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences with Tensors and NumPy scalars replaced by what Python has for them."""
+    if isinstance(data, (list, tuple, range)):
+        return [_plain(element) for element in data]
+    if isinstance(data, Tensor):
+        return data.tolist()
+    if isinstance(data, (str, bytes)):
+        raise ArgumentTypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if hasattr(data, "__array__"):
+        return np.asarray(data)
+    return data
+
+
+def _list_array(plain: Any) -> np.ndarray:
+    try:
+        array = np.array(plain)
+    except ValueError as error:
+        raise ArgumentValueError(f"tensor(): expected sequences of equal length at each level ({error})") from None
+    except OverflowError:
+        raise OpError("Overflow when unpacking long") from None
+    if array.dtype == object:
+        array_type = type(next(iter(np.ravel(array)), None)).__name__
+        raise ArgumentTypeError(f"tensor(): Could not infer dtype of {array_type}")
+    return array
+
+
+def _inferred(array: np.ndarray, plain: Any) -> DType:
+    if array.size == 0:
+        return dtypes.default()
+    first = plain
+    while isinstance(first, list):
+        first = next((p for p in first if not (isinstance(p, list) and not p)), None)
+    if isinstance(first, (np.ndarray, np.generic)):
+        return FROM_NUMPY[array.dtype]
+    return {"b": dtypes.bool_, "i": dtypes.int64, "u": dtypes.int64, "c": dtypes.default().to_complex()}.get(array.dtype.kind, dtypes.default())
+
+
+@function(alias=("asarray",))
+def as_tensor(data: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+    """``data`` as a Tensor: itself if it is one of that dtype and device, otherwise a copy."""
+    if isinstance(data, Tensor):
+        result = data.to(device=device, dtype=dtype) if (dtype is not None or device is not None) else data
+        result = result.clone() if copy else result
+        return result.requires_grad_() if requires_grad else result
+    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+@function()
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """A Tensor with a copy of a NumPy array. Differs from PyTorch: later writes to the array are not seen."""
+    if not isinstance(ndarray, np.ndarray):
+        raise ArgumentTypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return Tensor._of_numpy(_of_foreign(np.array(ndarray, order="C"), None))
+
+
+@function()
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A Tensor from anything that speaks DLPack."""
+    return Tensor._of_numpy(jax.dlpack.from_dlpack(ext_tensor))
+
+
+@function()
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A one-dimensional Tensor with a copy of a buffer's bytes. Raises ValueError for an empty or misfit buffer."""
+    kind = as_dtype(dtype)
+    if len(memoryview(buffer).cast("B")) - offset < kind.itemsize:
+        raise ArgumentValueError(f"frombuffer(): both buffer length and count must not be 0, offset {offset}")
+    return Tensor._of_numpy(np.frombuffer(buffer, kind.numpy, count, offset).copy(), requires_grad)
+
+
+@function()
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """A Tensor without dimensions, in the default dtype unless given."""
+    return tensor(static(s), dtype=dtypes.default() if dtype is None else dtype, device=device, requires_grad=requires_grad)
+
+
+@function()
+def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """``start, start + step, ...`` below ``end``: shape (ceil((end - start) / step),).
+
+    dtype: int64 if all arguments are integers, otherwise the default. Raises RuntimeError for a step of zero or of the
+    wrong sign.
+    """
+    start, end, step = static(start), static(end), static(step)
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise OpError("arange(): step must be nonzero")
+    if (end - start) * step < 0:
+        raise OpError(f"arange(): upper bound and lower bound inconsistent with step sign: start {start}, end {end}, step {step}")
+    if not all(math.isfinite(v) for v in (start, end)):
+        raise OpError(f"arange(): unsupported range: {start} -> {end}")
+    whole = not any(isinstance(v, float) for v in (start, end, step))
+    kind = as_dtype(dtype) if dtype is not None else (dtypes.int64 if whole else dtypes.default())
+    count = -((start - end) // step) if whole else max(0, math.ceil((end - start) / step))
+    wide = np.int64 if whole else np.float64
+    values = wide(start) + np.arange(count, dtype=np.int64).astype(wide) * wide(step)
+    return _out(out, place(values.astype(kind.numpy), device, requires_grad))
+
+
+@function(name="range")
+def range_(start: Any, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
+    """Deprecated in PyTorch: like `arange`, with ``end`` included, in the default dtype."""
+    if end is None:
+        start, end = 0, start
+    count = math.floor((end - start) / step) + 1
+    return tensor([start + i * step for i in range(count)], dtype=options.get("dtype") or dtypes.default())
+
+
+def _spaced(start: Any, end: Any, steps: int, kind: DType) -> np.ndarray:
+    """Evenly spaced values, from both ends to the middle as PyTorch computes them."""
+    if steps < 0:
+        raise OpError(f"linspace(): number of steps must be non-negative, got {steps}")
+    if steps == 1:
+        return np.array([start]).astype(kind.numpy)
+    wide = np.complex128 if kind.is_complex else np.float64
+    numpy_type = kind.numpy if kind.category >= dtypes.FLOAT and kind.itemsize > 2 else np.dtype(wide)
+    step = ((np.asarray(end, wide) - np.asarray(start, wide)) / max(steps - 1, 1)).astype(numpy_type)
+    i = np.arange(steps)
+    low = np.asarray(start).astype(numpy_type) + step * i.astype(numpy_type)
+    high = np.asarray(end).astype(numpy_type) - step * (steps - 1 - i).astype(numpy_type)
+    return np.where(i < steps // 2, low, high).astype(kind.numpy)
+
+
+@function()
+def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """``steps`` evenly spaced values from ``start`` to ``end``, both included: shape (steps,)."""
+    start, end = static(start), static(end)
+    kind = _space_dtype(start, end, dtype)
+    return _out(out, place(_spaced(start, end, int(steps), kind), device, requires_grad))
+
+
+def _space_dtype(start: Any, end: Any, dtype: Any) -> DType:
+    if dtype is not None:
+        return as_dtype(dtype)
+    return dtypes.default().to_complex() if isinstance(start, complex) or isinstance(end, complex) else dtypes.default()
+
+
+@function()
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """``steps`` values from base**start to base**end, evenly spaced on a logarithmic scale: shape (steps,)."""
+    start, end = static(start), static(end)
+    kind = _space_dtype(start, end, dtype)
+    wide = dtypes.complex128 if kind.is_complex else dtypes.float64
+    values = np.power(np.asarray(base, wide.numpy), _spaced(start, end, int(steps), wide))
+    return _out(out, place(values.astype(kind.numpy), device, requires_grad))
+
+
+@function()
+def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere: shape (n, m), or (n, n). Raises RuntimeError for a negative size."""
+    size = size_of((n, n if m is None else m), "eye")
+    kind = dtypes.default() if dtype is None else as_dtype(dtype)
+    return _out(out, place(np.eye(*size, dtype=kind.numpy), device, requires_grad))
+
+
+def _new(name: str, factory: Any) -> None:
+    def method(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:
+        return factory(*args, dtype=self.dtype if dtype is None else dtype, device=self.device if device is None else device, requires_grad=requires_grad)
+
+    method.__name__ = name
+    method.__doc__ = f"``{factory.__name__}`` with this Tensor's dtype and device."
+    from . import registry
+
+    registry.add_method(name, method)
+
+
+for _name, _factory in (("new_zeros", zeros), ("new_ones", ones), ("new_empty", empty), ("new_full", full), ("new_tensor", tensor)):
+    _new(_name, _factory)
+
+
+def _new_old(self: Tensor, *args: Any) -> Tensor:
+    """PyTorch's old ``x.new(...)``: a Tensor of the same dtype from sizes or data."""
+    if len(args) == 1 and not isinstance(args[0], (int, Size)):
+        return tensor(args[0], dtype=self.dtype)
+    return empty(*args, dtype=self.dtype) if args else empty(0, dtype=self.dtype)
+
+
+def _register_new() -> None:
+    from . import registry
+
+    registry.add_method("new", _new_old)
+
+
+_register_new()
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+

@@ -1,0 +1,287 @@
+"""@op: from one pure function of arrays to the public function, the method, the in-place, the ``out=`` and alias forms.
+
+The annotations say what each parameter is: ``Array``, ``Array | None``, ``Arrays`` (a sequence of Tensors), ``Operand``
+(a Tensor or a Python number, which takes part in type promotion), ``Operand | None``; every other parameter is static:
+it must be hashable (lists become tuples) and is part of the Op's identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.call import call
+from ..core.handle import Handle
+from ..core.op import Op
+from ..core.promotion import NUMBERS, prepare
+from ..dtypes import dtype
+from ..errors import ArgumentTypeError
+from ..tensor import Tensor
+from . import registry
+from .assignment import into, overwrite
+
+Array = Any
+Arrays = Sequence[Any]
+Operand = Any
+
+_ARRAYS = {"Array": "array", "Array | None": "optional", "Arrays": "sequence", "Operand": "operand", "Operand | None": "operand?"}
+_ATOMS = frozenset({int, float, bool, complex, str, type(None), dtype, bytes, type(Ellipsis)})
+
+
+def static(value: Any) -> Any:
+    """A static argument in hashable form: lists become tuples, 0-dim Tensors and NumPy scalars Python numbers."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(static(v) for v in value)
+    if isinstance(value, Handle):
+        return value.item() if value._payload.ndim == 0 else tuple(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def tensor_argument(value: Any, name: str, parameter: str, position: int) -> Any:
+    """What to do with an argument that is not a Tensor but should be: raise TypeError as PyTorch does."""
+    raise ArgumentTypeError(
+        f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not {type(value).__name__}"
+    )
+
+
+def operand_argument(value: Any, name: str, parameter: str, position: int) -> Any:
+    """A Python number, a NumPy scalar or array as an operand; TypeError for anything else."""
+    if type(value) in NUMBERS or isinstance(value, NUMBERS):
+        return value
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.item() if value.ndim == 0 else Tensor._of_numpy(np.array(value))
+    raise ArgumentTypeError(
+        f"{name}(): argument '{parameter}' (position {position}) must be Tensor or a number, not {type(value).__name__}"
+    )
+
+
+def sequence_argument(value: Any, name: str, parameter: str, position: int) -> tuple:
+    """A sequence of Tensors as a tuple; TypeError for anything else."""
+    if isinstance(value, (list, tuple)) and all(isinstance(v, Handle) for v in value):
+        return tuple(value)
+    found = type(value).__name__
+    if isinstance(value, (list, tuple)):
+        at = next(i for i, v in enumerate(value) if not isinstance(v, Handle))
+        found = f"{found} with a {type(value[at]).__name__} at {at}"
+    raise ArgumentTypeError(f"{name}(): argument '{parameter}' (position {position}) must be tuple of Tensors, not {found}")
+
+
+class Declaration:
+    """What ``@op`` was told, and the Ops made from it: one for each set of static arguments."""
+
+    def __init__(self, fn: Callable, name: str, promote: str | None, view: bool, inverse: Any, layout: Any) -> None:
+        self.fn = fn
+        self.name = name
+        self.promote = promote
+        self.view = view
+        self.inverse = inverse
+        self.layout = layout
+        self.parameters = list(inspect.signature(fn).parameters.values())
+        self.kinds = [_ARRAYS.get(str(p.annotation), "static") for p in self.parameters]
+        # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
+        self.bind = functools.lru_cache(maxsize=2048, typed=True)(self._bind)
+
+    def _bind(self, cast: dtype | None, present: tuple, *statics: Any) -> Op:
+        """The Op for given statics. ``present`` has, for each array parameter, how many arrays it takes (None: one)."""
+        takes_arrays = [kind != "static" for kind in self.kinds]
+        operands = {i for i, kind in enumerate(k for k in self.kinds if k != "static") if kind.startswith("operand")}
+        positional = [p.kind is not p.KEYWORD_ONLY for p in self.parameters]
+        names = [p.name for p in self.parameters]
+        fn = self.fn
+
+        def pure(*arrays: Any) -> Any:
+            given, constants = iter(arrays), iter(statics)
+            args, kwargs, number = [], {}, 0
+            for name, is_array, by_position in zip(names, takes_arrays, positional, strict=True):
+                if is_array:
+                    count = present[number]
+                    if count is None:
+                        value = next(given)
+                        if cast is not None and number in operands:
+                            value = value.astype(cast.numpy)
+                    else:
+                        value = None if count < 0 else [next(given) for _ in range(count)]
+                    number += 1
+                else:
+                    value = next(constants)
+                if by_position:
+                    args.append(value)
+                else:
+                    kwargs[name] = value
+            return fn(*args, **kwargs)
+
+        bound = Op(pure, self.name, view=self.view)
+        if self.inverse is not None:
+            bound.inverse = lambda base, value: self.inverse(base, value, *statics)
+        if self.layout is not None:
+            bound.layout = lambda shape, strides, offset: self.layout(shape, strides, offset, *statics)
+        return bound
+
+    def source(self, out: bool) -> str:
+        """The text of the public function: checks, promotion, binding, call."""
+        lines = []
+        for position, (p, kind) in enumerate(zip(self.parameters, self.kinds, strict=True), 1):
+            where = f"{p.name}, {self.name!r}, {p.name!r}, {position}"
+            if kind == "array":
+                lines.append(f"if not isinstance({p.name}, Handle): {p.name} = tensor_argument({where})")
+            elif kind == "optional":
+                lines.append(f"if {p.name} is not None and not isinstance({p.name}, Handle): tensor_argument({where})")
+            elif kind == "sequence":
+                lines.append(f"{p.name} = sequence_argument({where})")
+            elif kind == "operand":
+                lines.append(f"if not isinstance({p.name}, Handle): {p.name} = operand_argument({where})")
+            elif kind == "operand?":
+                lines.append(f"if {p.name} is not None and not isinstance({p.name}, Handle): {p.name} = operand_argument({where})")
+        if self.check:
+            lines.append(f"check({', '.join(p.name for p in self.parameters)})")
+        lines += self._promotion_lines()
+        statics = [f"static({p.name})" for p, kind in zip(self.parameters, self.kinds, strict=True) if kind == "static"]
+        lines.append(f"bound = bind({', '.join(['cast', self._present(), *statics])})")
+        lines.append(f"result = call(bound, ({self._arrays()}))")
+        if self.result is not None:
+            lines.append("result = wrap(result)")
+        if out:
+            lines.append(f"return result if out is None else into(out, result, {self.name!r})")
+        else:
+            lines.append("return result")
+        return f"def {self.name.split('.')[-1]}({self._signature(out)}):\n    " + "\n    ".join(lines)
+
+    check: Callable | None = None
+    result: Callable | None = None
+
+    def _promotion_lines(self) -> list[str]:
+        names = [p.name for p, k in zip(self.parameters, self.kinds, strict=True) if k == "operand"]
+        optional = [p.name for p, k in zip(self.parameters, self.kinds, strict=True) if k == "operand?"]
+        if self.promote is None:
+            return ["cast = None"]
+        floating = self.promote == "float"
+        if not optional:
+            listed = ", ".join(names)
+            return [f"cast, ({listed},) = prepare(({listed},), {floating})"]
+        listed = ", ".join(names + optional)
+        return [
+            f"given = [x for x in ({listed},) if x is not None]",
+            f"cast, given = prepare(tuple(given), {floating})",
+            "given = iter(given)",
+            *[f"{n} = None if {n} is None else next(given)" for n in names + optional],
+        ]
+
+    def _present(self) -> str:
+        forms = {
+            "array": "None",
+            "operand": "None",
+            "optional": "(-1 if {0} is None else None)",
+            "operand?": "(-1 if {0} is None else None)",
+            "sequence": "len({0})",
+        }
+        parts = [forms[k].format(p.name) for p, k in zip(self.parameters, self.kinds, strict=True) if k != "static"]
+        return f"({', '.join(parts)},)"
+
+    def _arrays(self) -> str:
+        forms = {"optional": "*(() if {0} is None else ({0},))", "sequence": "*{0}"}
+        forms["operand?"] = forms["optional"]
+        parts = [forms.get(k, "{0}").format(p.name) for p, k in zip(self.parameters, self.kinds, strict=True) if k != "static"]
+        return "".join(f"{part}, " for part in parts)
+
+    def _signature(self, out: bool) -> str:
+        parts, starred = [], False
+        for number, p in enumerate(self.parameters):
+            if p.kind is p.KEYWORD_ONLY and not starred:
+                parts.append("*")
+                starred = True
+            parts.append(p.name if p.default is p.empty else f"{p.name}=defaults[{number}]")
+        if out:
+            parts += ["out=None"] if starred else ["*", "out=None"]
+        return ", ".join(parts)
+
+
+def op(
+    fn: Callable | None = None,
+    *,
+    promote: str | None = None,
+    namespace: str = "torch",
+    name: str | None = None,
+    alias: Sequence[str] = (),
+    method: bool | None = None,
+    inplace: bool = False,
+    out: bool = True,
+    view: bool = False,
+    inverse: Callable | None = None,
+    layout: Callable | None = None,
+    check: Callable | None = None,
+    result: Callable | None = None,
+) -> Any:
+    """Declare an op.
+
+    Args:
+        promote: ``"arith"`` casts the operands to their common type, ``"float"`` to a floating-point one at least.
+        namespace: where the function is found: ``torch``, ``nn.functional``, ``linalg``, ``fft``, ``special``, ...
+        name: PyTorch's name, where it can't be the function's own.
+        alias: further names, in the same namespace or dotted.
+        method: whether Tensor gets a method (default: in namespace ``torch``, if the first parameter is an array).
+        inplace: whether there is a form with an underscore.
+        out: whether there is an ``out=`` argument.
+        view, inverse, layout: see `core.op.Op`; ``inverse`` and ``layout`` get the statics after their own arguments.
+        check: called with the public arguments before anything else, to raise on what shapes alone can't show.
+        result: makes the public result from the tuple of Tensors (a named tuple's ``_make``).
+    """
+    if fn is None:
+        return functools.partial(
+            op, promote=promote, namespace=namespace, name=name, alias=alias, method=method, inplace=inplace, out=out,
+            view=view, inverse=inverse, layout=layout, check=check, result=result,
+        )  # fmt: skip
+    public_name = name or fn.__name__.strip("_")
+    declared = Declaration(fn, public_name, promote, view, inverse, layout)
+    declared.check, declared.result = check, result
+    public = _compile(declared, out and not view)
+    public.__doc__, public.__module__, public.__wrapped_op__ = fn.__doc__, fn.__module__, declared
+    publish(public, public_name, namespace, alias, method, inplace, declared.kinds)
+    return public
+
+
+def _compile(declared: Declaration, out: bool) -> Callable:
+    scope = {
+        "Handle": Handle, "call": call, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
+        "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
+        "check": declared.check, "wrap": declared.result, "defaults": [p.default for p in declared.parameters],
+    }  # fmt: skip
+    text = declared.source(out)
+    exec(compile(text, f"<op {declared.name}>", "exec"), scope)
+    return scope[declared.name.split(".")[-1]]
+
+
+def publish(
+    public: Callable, name: str, namespace: str, alias: Sequence[str], method: bool | None, inplace: bool, kinds: Sequence[str]
+) -> None:
+    """Register a function under its names, with its method and in-place forms."""
+    if method is None:
+        method = namespace == "torch" and bool(kinds) and kinds[0] in ("array", "operand")
+    for each in (name, *alias):
+        registry.add(namespace, each, public)
+        short = each.split(".")[-1]
+        if method and "." not in each:
+            registry.add_method(short, public)
+        if inplace:
+            changed = overwrite(public, f"{short}_")
+            registry.add(namespace, f"{each}_", changed)
+            if method and "." not in each:
+                registry.add_method(f"{short}_", changed)
+
+
+def function(namespace: str = "torch", *, name: str | None = None, alias: Sequence[str] = (), method: bool = False, inplace: bool = False) -> Any:
+    """Register a Python function written in terms of ops, under its own or another name, like `op` does."""
+
+    def register(fn: Callable) -> Callable:
+        publish(fn, name or fn.__name__.strip("_"), namespace, alias, method, inplace, ("array",))
+        return fn
+
+    return register

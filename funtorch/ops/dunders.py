@@ -1,0 +1,75 @@
+"""Python's operators on Tensors: each calls the op of PyTorch's name when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.promotion import NUMBERS
+from ..tensor import Tensor
+from . import registry
+
+# operator -> (function, whether the operands change sides)
+BINARY = {
+    "__add__": ("add", False), "__radd__": ("add", True), "__sub__": ("sub", False), "__rsub__": ("sub", True),
+    "__mul__": ("mul", False), "__rmul__": ("mul", True), "__truediv__": ("div", False), "__rtruediv__": ("div", True),
+    "__floordiv__": ("floor_divide", False), "__rfloordiv__": ("floor_divide", True),
+    "__mod__": ("remainder", False), "__rmod__": ("remainder", True), "__pow__": ("pow", False), "__rpow__": ("pow", True),
+    "__matmul__": ("matmul", False), "__rmatmul__": ("matmul", True),
+    "__and__": ("bitwise_and", False), "__rand__": ("bitwise_and", True), "__or__": ("bitwise_or", False),
+    "__ror__": ("bitwise_or", True), "__xor__": ("bitwise_xor", False), "__rxor__": ("bitwise_xor", True),
+    "__lshift__": ("bitwise_left_shift", False), "__rlshift__": ("bitwise_left_shift", True),
+    "__rshift__": ("bitwise_right_shift", False), "__rrshift__": ("bitwise_right_shift", True),
+    "__eq__": ("eq", False), "__ne__": ("ne", False), "__lt__": ("lt", False), "__le__": ("le", False),
+    "__gt__": ("gt", False), "__ge__": ("ge", False),
+}  # fmt: skip
+IN_PLACE = {
+    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
+    "__imod__": "remainder_", "__ipow__": "pow_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_",
+    "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_", "__irshift__": "bitwise_right_shift_",
+}  # fmt: skip
+UNARY = {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__invert__": "bitwise_not"}
+_OPERANDS = (Tensor, *NUMBERS, np.generic, np.ndarray)
+
+
+def _binary(operator: str, name: str, swapped: bool) -> Callable:
+    functions: list[Callable] = []
+
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, _OPERANDS):
+            return NotImplemented
+        if not functions:  # found when first used: the op files are imported in any order
+            functions.append(registry.names("torch")[name])
+        return functions[0](other, self) if swapped else functions[0](self, other)
+
+    method.__name__ = operator
+    return method
+
+
+def _unary(operator: str, name: str) -> Callable:
+    def method(self: Any) -> Any:
+        return registry.names("torch")[name](self)
+
+    method.__name__ = operator
+    return method
+
+
+def _in_place(operator: str, name: str) -> Callable:
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, _OPERANDS):
+            return NotImplemented
+        return registry.methods[name](self, other)
+
+    method.__name__ = operator
+    return method
+
+
+for _operator, (_name, _swapped) in BINARY.items():
+    setattr(Tensor, _operator, _binary(_operator, _name, _swapped))
+for _operator, _name in IN_PLACE.items():
+    setattr(Tensor, _operator, _in_place(_operator, _name))
+for _operator, _name in UNARY.items():
+    setattr(Tensor, _operator, _unary(_operator, _name))
+Tensor.__rdiv__ = Tensor.__rtruediv__

@@ -1,0 +1,114 @@
+"""Exponentials and logarithms, elementwise. Integers are taken as floats of the default type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .declare import Array, Operand, op
+from .operands import in_float32, number, refuse
+
+
+@op(promote="float", inplace=True)
+def exp(input: Operand):
+    """Exponential: z = e^x. input (*)."""
+    return jnp.exp(input)
+
+
+@op(promote="float", inplace=True, alias=("special.exp2",))
+def exp2(input: Operand):
+    """Power of two: z = 2^x. input (*)."""
+    if jnp.iscomplexobj(input):
+        return jnp.exp(input * number(np.log(2.0), input.dtype))
+    return in_float32(jnp.exp2)(input)
+
+
+@op(promote="float", inplace=True, alias=("special.expm1",))
+def expm1(input: Operand):
+    """z = e^x - 1, exact near 0. input (*)."""
+    return in_float32(jnp.expm1)(input)
+
+
+@op(promote="float", inplace=True)
+def log(input: Operand):
+    """Natural logarithm. input (*); -inf at 0, NaN below."""
+    return jnp.log(input)
+
+
+@op(promote="float", inplace=True)
+def log2(input: Operand):
+    """Logarithm to base 2. input (*)."""
+    return in_float32(lambda x: jnp.log(x) / number(np.log(2.0), x.dtype))(input)
+
+
+@op(promote="float", inplace=True)
+def log10(input: Operand):
+    """Logarithm to base 10. input (*)."""
+    return in_float32(lambda x: jnp.log(x) / number(np.log(10.0), x.dtype))(input)
+
+
+@op(promote="float", inplace=True, alias=("special.log1p",))
+def log1p(input: Operand):
+    """z = log(1 + x), exact near 0. input (*)."""
+    return in_float32(jnp.log1p)(input)
+
+
+@op(promote="float", inplace=True, alias=("special.expit", "nn.functional.sigmoid"))
+def sigmoid(input: Operand):
+    """Logistic function: z = 1 / (1 + e^-x). input (*)."""
+    return in_float32(jax.lax.logistic)(input)
+
+
+@op(promote="arith")
+def logaddexp(input: Operand, other: Operand):
+    """z = log(e^x + e^y), without overflow. input (*), other (*)."""
+    refuse("logaddexp", input, "bi")
+    return in_float32(jnp.logaddexp)(input, other)
+
+
+@op(promote="arith")
+def logaddexp2(input: Operand, other: Operand):
+    """z = log2(2^x + 2^y), without overflow. input (*), other (*)."""
+    refuse("logaddexp2", input, "bi")
+    return in_float32(jnp.logaddexp2)(input, other)
+
+
+@op(inplace=True, alias=("special.logit",), promote="float")
+def logit(input: Operand, eps=None):
+    """Inverse of the logistic function: z = log(x / (1 - x)). input (*) in (0, 1); eps: clamps x to [eps, 1 - eps] first.
+
+    Outside of [0, 1] z is NaN, and infinite at its ends.
+    """
+    refuse("logit", input, "c")
+    return in_float32(_logit)(input, eps=eps)
+
+
+def _logit(x: Array, eps: Any) -> Array:
+    if eps is not None:
+        low, high = number(eps, x.dtype), number(1 - eps, x.dtype)
+        # Outside of the ends the gradient is 0, at them it passes.
+        x = jnp.where(x < low, low, jnp.where(x > high, high, x))
+    return jnp.log(x / (1 - x))
+
+
+@op(promote="float", inplace=True, alias=("special.xlogy",))
+def xlogy(input: Operand, other: Operand):
+    """z = x log(y), and 0 where x is 0. input (*), other (*)."""
+    refuse("xlogy", input, "c")
+    return in_float32(lambda x, y: _times_log(x, y, jnp.log, 0))(*jnp.broadcast_arrays(input, other))
+
+
+@op(promote="float", namespace="special")
+def xlog1py(input: Operand, other: Operand):
+    """z = x log(1 + y), and 0 where x is 0. input (*), other (*)."""
+    refuse("xlog1py", input, "c")
+    return in_float32(lambda x, y: _times_log(x, y, jnp.log1p, 1))(*jnp.broadcast_arrays(input, other))
+
+
+def _times_log(x: Array, y: Array, log: Any, shift: float) -> Array:
+    """x log(y + shift), whose product with an infinite logarithm is 0 where x is 0."""
+    empty = (x == 0) & ((y <= -shift) | (y == jnp.inf))
+    return jnp.where(empty, 0, x * log(jnp.where(empty, 1, y)))

@@ -1,0 +1,87 @@
+"""The gamma function's logarithm, its derivatives, incomplete forms, and the zeta function, elementwise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.scipy import special
+
+from ..dtypes import default
+from ..errors import OpError
+from . import registry
+from .assignment import overwrite
+from .declare import Array, Operand, op
+from .operands import in_float32, is_inexact, number, refuse
+
+
+@op(promote="float", inplace=True, alias=("special.gammaln",))
+def lgamma(input: Operand):
+    """Logarithm of |gamma(x)|. input (*); infinite at 0, -1, -2, ..."""
+    refuse("lgamma", input, "c")
+    return in_float32(jax.lax.lgamma)(input)
+
+
+@op(promote="float", inplace=True, alias=("special.digamma", "special.psi"))
+def digamma(input: Operand):
+    """Derivative of `lgamma`. input (*); NaN at -1, -2, ..., infinite at 0."""
+    refuse("digamma", input, "c")
+    return in_float32(_digamma)(input)
+
+
+def _digamma(x: Array) -> Array:
+    zero = x == 0
+    pole = jnp.copysign(number(math.inf, x.dtype), -x)
+    return jnp.where(zero, pole, jax.lax.digamma(jnp.where(zero, 1, x)))
+
+
+@op(alias=("special.polygamma",), method=False)
+def polygamma(n, input: Array):
+    """Derivative n of `digamma`. n: an integer from 0; input (*). Raises RuntimeError for a negative n."""
+    refuse("polygamma", input, "c")
+    if n < 0:
+        raise OpError("polygamma(n, x) does not support negative n.")
+    x = input if is_inexact(input) else input.astype(default().numpy)
+    return in_float32(_digamma if n == 0 else lambda v: special.polygamma(n, v))(x)
+
+
+def _polygamma(self: Any, n: int) -> Any:
+    """Derivative n of `digamma`. self (*)."""
+    return polygamma(n, self)
+
+
+registry.add_method("polygamma", _polygamma)
+registry.add_method("polygamma_", overwrite(_polygamma, "polygamma_"))
+
+
+@op(promote="float", inplace=True, alias=("special.multigammaln",))
+def mvlgamma(input: Operand, p):
+    """Logarithm of the multivariate gamma function of dimension p: sum over j of lgamma(x - j / 2), and a constant. input (*)."""
+    refuse("mvlgamma", input, "c")
+    if p < 1:
+        raise OpError("p has to be greater than or equal to 1")
+    constant = p * (p - 1) / 4 * math.log(math.pi)
+    return in_float32(lambda x: sum(jax.lax.lgamma(x - j / 2) for j in range(p)) + number(constant, x.dtype))(input)
+
+
+@op(promote="float", inplace=True, alias=("special.gammainc",))
+def igamma(input: Operand, other: Operand):
+    """Regularised lower incomplete gamma function P(a, x). input: a (*) >= 0, other: x (*) >= 0."""
+    refuse("igamma", input, "c")
+    return in_float32(jax.lax.igamma)(*jnp.broadcast_arrays(input, other))
+
+
+@op(promote="float", inplace=True, alias=("special.gammaincc",))
+def igammac(input: Operand, other: Operand):
+    """Regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x). input: a (*) >= 0, other: x (*) >= 0."""
+    refuse("igammac", input, "c")
+    return in_float32(jax.lax.igammac)(*jnp.broadcast_arrays(input, other))
+
+
+@op(promote="float", namespace="special")
+def zeta(input: Operand, other: Operand):
+    """Hurwitz zeta function: the sum over k from 0 of (q + k)^-x. input: x (*), other: q (*)."""
+    refuse("zeta", input, "c")
+    return in_float32(jax.lax.zeta)(*jnp.broadcast_arrays(input, other))

@@ -1,0 +1,94 @@
+"""x[index] and x[index] = value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.call import call
+from ..core.handle import Handle, in_place_allowed, make, value_of
+from ..core.state import state
+from ..core.views import alias, attach, scatter, write
+from ..dtypes import FROM_NUMPY
+from ..errors import ArgumentTypeError, OpError
+from ..tensor import Tensor
+from .assignment import TYPE_NAMES, _check_overlap, cast
+from .conversion import fill_value
+from .indexing import Index, parse
+from .kept import place
+from .permuting import expanded
+from .picking import pick, put
+from .windows import ONE, Window, link, show, window_op
+
+_FIRST = (ONE,)
+
+
+def getitem(self: Tensor, index: Any) -> Tensor:
+    """The elements that ``index`` names: a view for numbers and slices, a copy for index Tensors, masks and lists."""
+    shape = value_of(self).shape
+    if type(index) is int and shape and -shape[0] <= index < shape[0]:
+        return show(self, _FIRST, (place(index % shape[0]),))
+    found = parse(shape, index)
+    if found.trivial:
+        picked = any(p is not None for p in found.pickers)
+        return pick(self, found.pickers) if picked else alias(self, detached=False)
+    seen = show(self, found.steps, found.places)
+    return pick(seen, found.pickers) if any(p is not None for p in found.pickers) else seen
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """Write ``value`` to the elements that ``index`` names: broadcast, and converted where PyTorch converts."""
+    found = parse(tuple(value_of(self).shape), index)
+    picked = any(p is not None for p in found.pickers)
+    in_place_allowed(self, "__setitem__", state.grad)
+    value = _value(self, value, picked)
+    if picked:
+        target = self if found.trivial else show(self, found.steps, found.places)
+        _check_overlap(target, "index_put_")
+        write(target, put(target, found.pickers, value))
+    else:
+        _write_window(self, found, value)
+
+
+def _value(self: Tensor, value: Any, picked: bool) -> Any:
+    kind = FROM_NUMPY[np.dtype(self._payload.dtype)]
+    if not isinstance(value, Handle):
+        if isinstance(value, (int, float, complex, np.generic)):
+            return fill_value(value, kind, "fill_")
+        raise ArgumentTypeError(f"can't assign a {_type_name(value)} to a torch.{TYPE_NAMES[kind.name]}Tensor")
+    have = FROM_NUMPY[np.dtype(value_of(value).dtype)]
+    if picked and have is not kind and len(value._payload.shape):
+        raise OpError(
+            f"Index put requires the source and destination dtypes match, got {TYPE_NAMES[kind.name]} for the destination and "
+            f"{TYPE_NAMES[have.name]} for the source."
+        )
+    return cast(value, kind)
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _write_window(self: Tensor, found: Index, value: Any) -> None:
+    shown = Window(found.steps, tuple(self._payload.shape)).shown
+    have = tuple(value.shape)
+    leading = next((d for d, n in enumerate(have) if n != 1), len(have))
+    if leading and len(have) > len(shown):
+        have = have[min(leading, len(have) - len(shown)) :]
+        value = value.reshape(have)
+    expanded(have, shown)
+    if self._base is None:
+        new = call(scatter(window_op(found.steps)), (self, value, *found.places))
+        write(self, new)
+        return
+    target = make(jax.ShapeDtypeStruct(shown, self._payload.dtype))  # a view that is only written, so never read
+    attach(target, self, link(found.steps, found.places))
+    _check_overlap(target, "__setitem__")
+    write(target, value if isinstance(value, Handle) else make(value))
+
+
+Tensor.__getitem__ = getitem
+Tensor.__setitem__ = setitem

@@ -1,0 +1,166 @@
+"""Several Tensors as one: cat, stack and the forms that choose the dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..core.call import call
+from ..core.dims import wrap_dim
+from ..core.promotion import result_type
+from ..errors import ArgumentTypeError, OpError
+from ..tensor import Tensor
+from .assignment import cast, into
+from .declare import function, sequence_argument
+from .kept import kept
+
+
+def _is_empty_vector(shape: tuple[int, ...]) -> bool:
+    return shape == (0,)
+
+
+@kept("cat")
+def _cat(dim: int) -> Any:
+    def pure(*xs: Any) -> Any:
+        return jnp.concatenate(xs, axis=dim)
+
+    return pure
+
+
+def _check_sizes(tensors: list[Any], dim: int, name: str) -> None:
+    first = tuple(tensors[0].shape)
+    for number, x in enumerate(tensors):
+        shape = tuple(x.shape)
+        if len(shape) != len(first):
+            raise OpError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+        if shape[:dim] + shape[dim + 1 :] != first[:dim] + first[dim + 1 :]:
+            raise OpError(
+                f"Sizes of tensors must match except in dimension {dim}. Expected {_differing(first, shape, dim)[0]} in "
+                f"dimension {_differing(first, shape, dim)[2]} but got size {_differing(first, shape, dim)[1]} for tensor "
+                f"number {number} in the list."
+            )
+
+
+def _differing(first: tuple, shape: tuple, dim: int) -> tuple[int, int, int]:
+    return next((a, b, d) for d, (a, b) in enumerate(zip(first, shape, strict=True)) if a != b and d != dim)
+
+
+@function(alias=("concat", "concatenate"))
+def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+    """The Tensors one after another along ``dim``, in their common dtype; empty vectors (0,) are left out.
+
+    Args:
+        tensors: at least one Tensor; the sizes agree but along ``dim``.
+        dim: the dimension along which they follow each other.
+        out: a Tensor for the result.
+
+    Returns:
+        Tensor with the sizes along ``dim`` added up.
+
+    Raises:
+        RuntimeError: if other sizes differ.
+
+    >>> torch.cat([torch.zeros(2), torch.ones(1)])
+    tensor([0., 0., 1.])
+    """
+    tensors = sequence_argument(tensors, "cat", "tensors", 1)
+    if not tensors:
+        raise ArgumentTypeError("torch.cat(): expected a non-empty list of Tensors")
+    for number, x in enumerate(tensors):
+        if not x.shape:
+            raise OpError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
+    common = result_type(tensors) if out is None else out.dtype
+    given = [x for x in tensors if not _is_empty_vector(x.shape)] or list(tensors[:1])
+    at = wrap_dim(dim, len(given[0].shape))
+    _check_sizes(given, at, "cat")
+    result = call(_cat(at), [cast(x, common) for x in given])
+    return result if out is None else into(out, result, "cat")
+
+
+@kept("stack")
+def _stack(dim: int) -> Any:
+    def pure(*xs: Any) -> Any:
+        return jnp.stack(xs, axis=dim)
+
+    return pure
+
+
+@function()
+def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+    """Tensors of one shape along a new dimension ``dim``, in their common dtype.
+
+    Raises:
+        RuntimeError: if the shapes differ, or there are no Tensors.
+
+    >>> torch.stack([torch.zeros(2), torch.ones(2)]).shape
+    torch.Size([2, 2])
+    """
+    tensors = sequence_argument(tensors, "stack", "tensors", 1)
+    if not tensors:
+        raise OpError("stack expects a non-empty TensorList")
+    first = tuple(tensors[0].shape)
+    for number, x in enumerate(tensors):
+        if tuple(x.shape) != first:
+            raise OpError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.shape)} at entry {number}"
+            )
+    common = result_type(tensors)
+    result = call(_stack(wrap_dim(dim, len(first) + 1)), [cast(x, common) for x in tensors])
+    return result if out is None else into(out, result, "stack")
+
+
+def _at_least(ndim: int, x: Any) -> Any:
+    """``x`` as a view with ``ndim`` dimensions at least, the new ones where PyTorch puts them."""
+    if not isinstance(x, Tensor):
+        raise ArgumentTypeError(f"expected Tensor, but got {type(x).__name__}")
+    have = x.dim()
+    if have >= ndim:
+        return x
+    if ndim == 3 and have == 2:
+        return x.unsqueeze(-1)
+    if ndim == 3 and have == 1:
+        return x.unsqueeze(0).unsqueeze(-1)
+    return x.reshape((1,) * (ndim - have) + tuple(x.shape))
+
+
+def _atleast(ndim: int) -> Any:
+    def atleast(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+            return tuple(_at_least(ndim, x) for x in tensors[0])
+        found = tuple(_at_least(ndim, x) for x in tensors)
+        return found[0] if len(found) == 1 else found
+
+    atleast.__name__ = atleast.__qualname__ = f"atleast_{ndim}d"
+    atleast.__doc__ = f"Each Tensor as a view with {ndim} dimension{'s' if ndim > 1 else ''} at least; one, or a tuple of them."
+    return atleast
+
+
+atleast_1d = function(name="atleast_1d", method=False)(_atleast(1))
+atleast_2d = function(name="atleast_2d", method=False)(_atleast(2))
+atleast_3d = function(name="atleast_3d", method=False)(_atleast(3))
+
+
+def _stacked(name: str, ndim: int, dim: Any) -> Any:
+    def joined(tensors: Any, *, out: Any = None) -> Tensor:
+        tensors = sequence_argument(tensors, name, "tensors", 1)
+        if not tensors:
+            raise OpError(f"{name} expects a non-empty TensorList")
+        raised = [_at_least(ndim, x) for x in tensors]
+        return cat(raised, dim(raised[0].dim()), out=out)
+
+    joined.__name__ = joined.__qualname__ = name
+    joined.__doc__ = f"`cat` of the Tensors with {ndim} dimension{'s' if ndim > 1 else ''} at least, along the one {name} names."
+    return joined
+
+
+hstack = function(name="hstack")(_stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1))
+vstack = function(name="vstack", alias=("row_stack",))(_stacked("vstack", 2, lambda ndim: 0))
+dstack = function(name="dstack")(_stacked("dstack", 3, lambda ndim: 2))
+
+
+@function()
+def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
+    """Vectors as columns, and matrices, side by side."""
+    tensors = sequence_argument(tensors, "column_stack", "tensors", 1)
+    return hstack([x.reshape(x.numel(), 1) if x.dim() <= 1 else x for x in tensors], out=out)

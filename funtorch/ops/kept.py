@@ -1,0 +1,61 @@
+"""Ops that the public functions of this package are written with: one Op for each set of static arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.call import call
+from ..core.op import Op
+
+KEPT = 4096
+
+
+def kept(name: str) -> Callable:
+    """Make of ``fn(*statics) -> pure function`` a function ``(*statics) -> Op`` that gives the same Op each time."""
+
+    def decorate(fn: Callable) -> Callable:
+        @functools.lru_cache(maxsize=KEPT, typed=True)
+        @functools.wraps(fn)
+        def bound(*statics: Any) -> Op:
+            return Op(fn(*statics), name)
+
+        return bound
+
+    return decorate
+
+
+def viewing(name: str, inverse: Callable | None, layout: Callable) -> Callable:
+    """Make of ``fn(x, *statics)`` on arrays a function ``(tensor, *statics) -> view``.
+
+    ``inverse(base, value, *statics)`` and ``layout(shape, strides, offset, *statics)`` are as in `core.op.Op`; without an
+    ``inverse`` values go back through the flat places that the view shows.
+    """
+
+    def decorate(fn: Callable) -> Callable:
+        @functools.lru_cache(maxsize=KEPT, typed=True)
+        def bound(*statics: Any) -> Op:
+            op = Op(lambda x: fn(x, *statics), name, view=True)
+            if inverse is not None:
+                op.inverse = lambda base, value: inverse(base, value, *statics)
+            op.layout = lambda shape, strides, offset: layout(shape, strides, offset, *statics)
+            return op
+
+        @functools.wraps(fn)
+        def view(tensor: Any, *statics: Any) -> Any:
+            return call(bound(*statics), (tensor,))
+
+        return view
+
+    return decorate
+
+
+@functools.lru_cache(maxsize=KEPT)
+def place(index: int) -> np.ndarray:
+    """An index as an array that an Op takes."""
+    array = np.array(index, np.int64)
+    array.flags.writeable = False
+    return array

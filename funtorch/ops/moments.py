@@ -1,0 +1,142 @@
+"""Means and variances along dimensions. Halves are computed in float32."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..core.dims import wrap_dims
+from ..errors import ArgumentTypeError, OpError
+from .declare import Array, function, op
+from .operands import in_float32, is_inexact, kind_of
+from .reduction import accumulated
+
+NO_FLOATS = "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}"
+
+
+def _count(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
+    count = 1
+    for d in dims:
+        count *= shape[d] if shape else 1
+    return count
+
+
+def _mean_type(x: Array, dtype: Any, name: str) -> None:
+    if dtype is None and not is_inexact(x):
+        raise OpError(NO_FLOATS.format(name, kind_of(x)))
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise OpError(
+            f"{name}(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: "
+            f"{kind_of(jnp.empty(0, dtype.numpy))}"
+        )
+
+
+@op()
+def mean(input: Array, dim=None, keepdim=False, *, dtype=None):
+    """Mean along dimensions. input (*) of floats, dim: one, several or all; dtype: the type to convert to first.
+
+    Raises RuntimeError for integers without ``dtype``, IndexError for a dimension out of range.
+    """
+    _mean_type(input, dtype, "mean")
+    x, result = accumulated(input, dtype)
+    dims = wrap_dims(dim, x.ndim)
+    return (jnp.sum(x, axis=dims, keepdims=keepdim) / jnp.asarray(_count(x.shape, dims), x.dtype)).astype(result)
+
+
+@op()
+def nanmean(input: Array, dim=None, keepdim=False, *, dtype=None):
+    """Mean of the elements that aren't NaN, along dimensions. input (*), dim, dtype: as in `mean`. Raises RuntimeError."""
+    _mean_type(input, dtype, "nanmean")
+    x, result = accumulated(input, dtype)
+    dims = wrap_dims(dim, x.ndim)
+    there = ~jnp.isnan(x)
+    total = jnp.sum(jnp.where(there, x, 0), axis=dims, keepdims=keepdim)
+    return (total / jnp.sum(there, axis=dims, keepdims=keepdim).astype(x.dtype)).astype(result)
+
+
+def _second_moment(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
+    count = _count(x.shape, dims)
+    centre = jnp.sum(x, axis=dims, keepdims=True) / jnp.asarray(count, x.dtype)
+    gap = x - centre
+    square = gap.real * gap.real + gap.imag * gap.imag if jnp.iscomplexobj(x) else gap * gap
+    divisor = builtins.max(count - correction, 0)
+    return jnp.sum(square, axis=dims, keepdims=keepdim) / jnp.asarray(divisor, square.dtype)
+
+
+def root(square: Array) -> Array:
+    """Square root whose gradient at 0 is 0, as PyTorch has it for deviations and norms."""
+    zero = square == 0
+    return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, square)))
+
+
+def _spread(input: Array, dim: Any, correction: Any, keepdim: bool, name: str, finish: Any = None) -> Array:
+    if not is_inexact(input):
+        raise OpError(f"{name} only support floating point and complex dtypes")
+    dims = wrap_dims(dim, input.ndim)
+    correction = 1 if correction is None else correction
+
+    def computed(x: Array) -> Array:
+        square = _second_moment(x, dims, correction, keepdim)
+        return square if finish is None else finish(square)
+
+    return in_float32(computed)(input)
+
+
+def _average(input: Array, dim: Any, keepdim: bool) -> Array:
+    dims = wrap_dims(dim, input.ndim)
+    return in_float32(lambda x: jnp.sum(x, axis=dims, keepdims=keepdim) / jnp.asarray(_count(x.shape, dims), x.dtype))(input)
+
+
+@op(name="_var", method=False)
+def _var(input: Array, dim, correction, keepdim):
+    """Variance along dimensions."""
+    return _spread(input, dim, correction, keepdim, "var")
+
+
+@op(name="_std", method=False)
+def _std(input: Array, dim, correction, keepdim):
+    """Standard deviation along dimensions."""
+    return _spread(input, dim, correction, keepdim, "std", root)
+
+
+@op(name="_var_mean", method=False)
+def _var_mean(input: Array, dim, correction, keepdim):
+    """Variance and mean along dimensions."""
+    return _spread(input, dim, correction, keepdim, "var_mean"), _average(input, dim, keepdim)
+
+
+@op(name="_std_mean", method=False)
+def _std_mean(input: Array, dim, correction, keepdim):
+    """Standard deviation and mean along dimensions."""
+    return _spread(input, dim, correction, keepdim, "std_mean", root), _average(input, dim, keepdim)
+
+
+def _declare(name: str, computed: Any, doc: str) -> Any:
+    """The public function, which also takes the older forms ``(unbiased)`` and ``(dim, unbiased, keepdim)``."""
+
+    def reduced(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if unbiased is not None and correction is not None:
+            raise ArgumentTypeError(f"{name}(): give unbiased or correction, not both")
+        if unbiased is not None:
+            correction = int(unbiased)
+        return computed(input, dim, 1 if correction is None else correction, keepdim, out=out)
+
+    reduced.__name__ = reduced.__qualname__ = name
+    reduced.__doc__ = doc + (
+        " along dimensions, of n elements divided by n - correction.\n\n"
+        "    input (*) of floats; dim: one, several or all; correction: 1 unless given; unbiased: the older form of it.\n"
+        "    Raises RuntimeError for integers, IndexError for a dimension out of range.\n    "
+    )
+    return function(name=name, method=name in ("var", "std"))(reduced)
+
+
+var = _declare("var", _var, "Variance")
+std = _declare("std", _std, "Standard deviation (its gradient is 0 where it is 0)")
+var_mean = _declare("var_mean", _var_mean, "Variance, and mean,")
+std_mean = _declare("std_mean", _std_mean, "Standard deviation, and mean,")

@@ -1,0 +1,81 @@
+"""What the elementwise families share: constants in an array's type, computing in float32, and checks of values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.handle import Handle, value_of
+from ..core.promotion import scalar
+from ..core.views import concrete
+from ..dtypes import FROM_NUMPY, INTEGER
+from ..errors import MissingError
+
+KINDS = {
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
+    "int32": "Int", "int64": "Long", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+}  # fmt: skip
+
+
+def number(value: Any, numpy_type: Any) -> np.ndarray:
+    """A Python number as a constant of this very type; integers wrap around."""
+    kind = np.dtype(numpy_type)
+    return scalar(value, FROM_NUMPY[kind]).astype(kind)
+
+
+def is_floating(x: Any) -> bool:
+    """Whether an array has a real floating-point type."""
+    return jnp.issubdtype(x.dtype, jnp.floating)
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether an array has a real or complex floating-point type."""
+    return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def kind_of(x: Any) -> str:
+    """PyTorch's name for an array's type in messages: Long, Float, ..."""
+    return KINDS.get(np.dtype(x.dtype).name, np.dtype(x.dtype).name)
+
+
+def refuse(name: str, x: Any, kinds: str) -> None:
+    """Raise NotImplementedError if the array's type is among ``kinds``: b bool, i integer, f float, c complex."""
+    found = "b" if x.dtype == bool else "c" if jnp.iscomplexobj(x) else "f" if is_floating(x) else "i"
+    if found in kinds:
+        raise MissingError(f"\"{name}\" not implemented for '{kind_of(x)}'")
+
+
+def in_float32(fn: Callable) -> Callable:
+    """Compute ``fn`` of half-precision arrays in float32, and round once at the end."""
+
+    @functools.wraps(fn)
+    def computed(*arrays: Any, **statics: Any) -> Any:
+        half = next((a.dtype for a in arrays if hasattr(a, "dtype") and is_floating(a) and a.dtype.itemsize <= 2), None)
+        if half is None:
+            return fn(*arrays, **statics)
+        wide = [a.astype(jnp.float32) if hasattr(a, "dtype") and is_floating(a) else a for a in arrays]
+        result = fn(*wide, **statics)
+        if isinstance(result, tuple):
+            return tuple(r.astype(half) if is_floating(r) else r for r in result)
+        return result.astype(half) if is_floating(result) else result
+
+    return computed
+
+
+def holds_zero(*operands: Any) -> bool:
+    """Whether the last of the operands is an integer 0 or has one, all being integers. Only seen in concrete arrays."""
+    divisor = operands[-1]
+    for x in operands:
+        category = FROM_NUMPY[x._payload.dtype].category if isinstance(x, Handle) else None
+        if (category is not None and category > INTEGER) or (category is None and not isinstance(x, int)):
+            return False
+    if not isinstance(divisor, Handle):
+        return divisor == 0
+    value_of(divisor)
+    values = concrete(divisor)
+    return values is not None and not values.all()

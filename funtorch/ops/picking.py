@@ -1,0 +1,171 @@
+"""Advanced indexing: elements picked by index Tensors and masks, read (`index`) and written (`index_put`).
+
+The index Tensors are arguments of the op; its structure (which dimensions they stand at) is static. Masks become index
+Tensors on the host where their values are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.call import call
+from ..core.engine import CONCRETE
+from ..core.handle import Handle, value_of
+from ..core.views import concrete
+from ..errors import OpError, OutOfBoundsError, TracedValueError
+from ..tensor import Tensor
+from .indexing import is_mask
+from .kept import kept
+
+NO_SIZE = (
+    "{}: the size of the result depends on the values of a Tensor that is batched by vmap or part of a trace. Use "
+    "torch.where(mask, x, other) and reduce over all elements, torch.nonzero_static(mask, size=n), or do this outside."
+)
+
+
+def known(tensor: Any) -> np.ndarray | None:
+    """The values on the host, or None where they are not known or lie on an accelerator."""
+    payload = value_of(tensor)
+    if type(payload) not in CONCRETE or (type(payload) is not np.ndarray and tensor.device.type != "cpu"):
+        return None
+    return np.asarray(payload)
+
+
+def check_bounds(picker: Any, dim: int, size: int) -> None:
+    """Raise IndexError for an index outside of dimension ``dim``."""
+    values = known(picker)
+    if values is None or values.size == 0:
+        return
+    low, high = int(values.min()), int(values.max())
+    if low < -size or high >= size:
+        wrong = high if high >= size else low
+        raise OutOfBoundsError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+def check_mask(mask: Any, shape: Sequence[int], dim: int) -> None:
+    """Raise IndexError where a mask standing at ``dim`` does not have the shape of what it covers."""
+    have = tuple(mask._payload.shape)
+    for d, size in enumerate(have):
+        if shape[dim + d] != size:
+            raise OutOfBoundsError(
+                f"The shape of the mask {list(have)} at index {d} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {dim + d}"
+            )
+
+
+def places_of(mask: Any, name: str) -> list[Any]:
+    """The places where a mask is true, as one index Tensor for each of its dimensions. Raises RuntimeError in traces."""
+    if concrete(mask) is None:
+        raise TracedValueError(NO_SIZE.format(name))
+    return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(mask._host(name))]
+
+
+def resolved(x: Any, pickers: Sequence[Any], name: str = "indexing with a boolean mask") -> list[Any]:
+    """The pickers of each dimension of ``x`` with masks turned to index Tensors, all of them checked."""
+    shape, found = value_of(x).shape, []
+    for dim, picker in enumerate(pickers):
+        if picker is None:
+            if len(found) <= dim:
+                found.append(None)
+        elif is_mask(picker):
+            check_mask(picker, shape, dim)
+            found += places_of(picker, name)
+        else:
+            check_bounds(picker, dim, shape[dim])
+            found.append(picker)
+    return found
+
+
+def _full_index(structure: tuple[bool, ...], given: Sequence[Any]) -> tuple:
+    rest = iter(given)
+    return tuple(next(rest) if indexed else slice(None) for indexed in structure)
+
+
+def result_shape(shape: Sequence[int], structure: tuple[bool, ...], pickers: Sequence[Any]) -> tuple[int, ...]:
+    """The shape of what is picked. Raises IndexError where index Tensors do not broadcast."""
+    sizes = [tuple(p.shape) for p in pickers]
+    try:
+        picked = np.broadcast_shapes(*sizes)
+    except ValueError:
+        shapes = ", ".join(str(list(s)) for s in sizes)
+        raise OutOfBoundsError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+    at = [d for d, indexed in enumerate(structure) if indexed]
+    kept_before = [n for d, n in enumerate(shape) if not structure[d : d + 1] == (True,)]
+    front = at[0] if at == list(range(at[0], at[-1] + 1)) else 0  # apart from each other, they move to the front
+    return (*kept_before[:front], *picked, *kept_before[front:])
+
+
+@kept("index")
+def _index(structure: tuple[bool, ...]) -> Any:
+    def pure(x: Any, *given: Any) -> Any:
+        result_shape(x.shape, structure, given)
+        return x[_full_index(structure, given)]
+
+    return pure
+
+
+@kept("index_put")
+def _index_put(structure: tuple[bool, ...], accumulate: bool) -> Any:
+    def pure(x: Any, value: Any, *given: Any) -> Any:
+        picked = result_shape(x.shape, structure, given)
+        try:
+            value = jnp.broadcast_to(value.astype(x.dtype), picked)
+        except ValueError:
+            raise OpError(
+                f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
+                f"{list(picked)}"
+            ) from None
+        at = x.at[_full_index(structure, given)]
+        return at.add(value) if accumulate else at.set(value)
+
+    return pure
+
+
+@kept("index_put")
+def _masked(dim: int) -> Any:
+    def pure(x: Any, value: Any, mask: Any) -> Any:
+        rest = x.ndim - dim - mask.ndim
+        return jnp.where((mask != 0).reshape(mask.shape + (1,) * rest), value.astype(x.dtype), x)
+
+    return pure
+
+
+def pick(x: Any, pickers: Sequence[Any]) -> Any:
+    """The elements of ``x`` that the pickers name, one or None for each dimension."""
+    found = resolved(x, pickers)
+    structure = tuple(p is not None for p in found)
+    return call(_index(structure), (x, *(p for p in found if p is not None)))
+
+
+def put(x: Any, pickers: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
+    """``x`` with ``value`` (a Tensor or an array of x's dtype) at the places that the pickers name."""
+    masks = [(dim, p) for dim, p in enumerate(pickers) if p is not None]
+    if len(masks) == 1 and is_mask(masks[0][1]) and not accumulate:
+        dim, mask = masks[0]
+        trimmed = _constant_over(x, value, dim, mask)
+        if trimmed is not None:
+            check_mask(mask, value_of(x).shape, dim)
+            return call(_masked(dim), (x, trimmed, mask))
+    found = resolved(x, pickers, "assignment to a boolean mask")
+    structure = tuple(p is not None for p in found)
+    return call(_index_put(structure, accumulate), (x, value, *(p for p in found if p is not None)))
+
+
+def _constant_over(x: Any, value: Any, dim: int, mask: Any) -> Any:
+    """``value`` if it gives each place of the mask the same, so that its size does not matter; None otherwise."""
+    shape = tuple(value.shape)
+    leading = next((d for d, n in enumerate(shape) if n != 1), len(shape))
+    rest = value_of(x).shape[dim + mask._payload.ndim :] if isinstance(mask._payload, np.ndarray) else value_of(x).shape[
+        dim + len(mask._payload.shape) :
+    ]
+    trimmed = shape[leading:]
+    tail = rest[len(rest) - len(trimmed) :] if len(trimmed) <= len(rest) else None
+    if tail is None or any(a not in (1, b) for a, b in zip(trimmed, tail, strict=True)):
+        return None
+    if trimmed == shape:
+        return value
+    return value.reshape(trimmed)

@@ -1,0 +1,326 @@
+"""Random numbers: drawn on the host, in PyTorch's order; for each lane of a vmap, and anew at each call of compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.batching import at_front, lift_draw, open_vmaps
+from ..core.generators import Generator, default_generator
+from ..core.handle import in_place_allowed, value_of
+from ..core.levels import Batched
+from ..core.recorder import draw
+from ..core.state import state
+from ..core.views import concrete, write
+from ..dtypes import as_dtype
+from ..errors import OpError, TracedValueError
+from ..tensor import Tensor
+from . import registry
+from .assignment import into
+from .creation import place, size_of
+from .declare import function, static
+
+
+def sample(kind: str, shape: tuple, dtype: Any, generator: Generator | None, *parameters: Any, **named: Any) -> Tensor:
+    """Draw by the generator's method ``kind``: a Tensor of ``shape``, with numbers of its own in each lane of a vmap."""
+    source = generator or default_generator
+    method = getattr(source.twister, kind)
+
+    def thunk_of(full: tuple) -> Callable:
+        return lambda: method(full, *parameters, dtype=dtype.numpy, **named) if kind == "bernoulli" else method(full, dtype.numpy, *parameters, **named)
+
+    def drawn(full: tuple) -> Any:
+        return draw(source, thunk_of(full), (kind, full, dtype.name, parameters, tuple(named.items())))
+
+    return lift_draw(drawn, shape)
+
+
+def _new(kind: str, size: tuple, name: str, generator: Any, options: dict, *parameters: Any) -> Tensor:
+    dtype = dtypes.default() if options.get("dtype") is None else as_dtype(options["dtype"])
+    if dtype.category < dtypes.FLOAT:
+        raise OpError(f'"{kind}" not implemented for {dtype.name!r} in {name}()')
+    return _placed(sample(kind, size_of(size, name), dtype, generator, *parameters), options)
+
+
+def _placed(made: Tensor, options: dict) -> Tensor:
+    if options.get("device") is not None:
+        made = place(value_of(made), options["device"]) if concrete(made) is not None else made
+    result = made if options.get("out") is None else into(options["out"], made, "random")
+    return result.requires_grad_() if options.get("requires_grad") else result
+
+
+_ALLOWED = frozenset({"dtype", "device", "requires_grad", "layout", "pin_memory", "out", "memory_format", "names"})
+
+
+def _checked(options: dict, name: str) -> dict:
+    unknown = set(options) - _ALLOWED
+    if unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{sorted(unknown)[0]}'")
+    return options
+
+
+@function()
+def rand(*size: Any, generator: Generator | None = None, **options: Any) -> Tensor:
+    """Uniform on [0, 1): ``rand(2, 3)``. Options: dtype, device, requires_grad, out."""
+    return _new("uniform", size, "rand", generator, _checked(options, "rand"))
+
+
+@function()
+def randn(*size: Any, generator: Generator | None = None, **options: Any) -> Tensor:
+    """Standard normal: ``randn(2, 3)``. Options: dtype, device, requires_grad, out."""
+    return _new("normal", size, "randn", generator, _checked(options, "randn"))
+
+
+@function()
+def randint(low: Any, high: Any = None, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
+    """Integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``. dtype: int64 unless given.
+
+    Raises RuntimeError if low >= high.
+    """
+    if size is None:
+        low, high, size = 0, low, high
+    low, high = static(low), static(high)
+    _checked(options, "randint")
+    dtype = dtypes.int64 if options.get("dtype") is None else as_dtype(options["dtype"])
+    if low >= high:
+        raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    return _placed(_integers(low, high, size_of((size,), "randint"), dtype, generator), options)
+
+
+def _integers(low: int, high: int, shape: tuple, dtype: Any, generator: Any) -> Tensor:
+    source = generator or default_generator
+
+    def drawn(full: tuple) -> Any:
+        return draw(source, lambda: source.twister.randint(low, high, full, dtype=dtype.numpy), ("randint", full, dtype.name, low, high))
+
+    return lift_draw(drawn, shape)
+
+
+@function()
+def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> Tensor:
+    """A random order of 0 ... n - 1: shape (n,), int64 unless given."""
+    if n < 0:
+        raise OpError(f"randperm(): n must be non-negative, got {n}")
+    dtype = dtypes.int64 if _checked(options, "randperm").get("dtype") is None else as_dtype(options["dtype"])
+    source = generator or default_generator
+
+    def drawn(full: tuple) -> Any:
+        rows = int(np.prod(full[:-1], dtype=np.int64))
+        return draw(source, lambda: np.stack([source.twister.randperm(n, dtype=dtype.numpy) for _ in range(rows)]).reshape(full), ("randperm", full, dtype.name))
+
+    return _placed(lift_draw(drawn, (n,)), options)
+
+
+def _like(input: Tensor, options: dict) -> dict:
+    return {"dtype": input.dtype, **{k: v for k, v in options.items() if v is not None}}
+
+
+@function()
+def rand_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
+    """`rand` of the size and dtype of ``input``."""
+    return rand(*input.shape, generator=generator, **_like(input, options)) if input.dim() else rand((), generator=generator, **_like(input, options))
+
+
+@function()
+def randn_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
+    """`randn` of the size and dtype of ``input``."""
+    return randn(tuple(input.shape), generator=generator, **_like(input, options))
+
+
+@function()
+def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
+    """`randint` of the size and dtype of ``input``."""
+    if high is None:
+        low, high = 0, low
+    return randint(low, high, tuple(input.shape), generator=generator, **_like(input, options))
+
+
+def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | None = None) -> Tensor:
+    """Ones with probability ``p``, zeros otherwise, in each lane anew."""
+    return sample("bernoulli", tuple(shape), dtype, generator, float(p))
+
+
+def _lanes(tensor: Tensor, name: str) -> tuple[np.ndarray, list]:
+    """The values in all lanes, lanes first, and the levels that they belong to."""
+    levels, current = [], tensor
+    while type(value_of(current)) is Batched:
+        payload = current._payload
+        if payload.level.randomness == "same":
+            raise OpError(f"vmap: Vmap does not support {name} with randomness='same' on a mapped input")
+        levels.append(payload.level)
+        current = at_front(payload, payload.level.size)
+    values = concrete(current)
+    if values is None:
+        raise TracedValueError(f"{name}: the probabilities are traced, and PyTorch's draws depend on them: leave this call outside of compiled code")
+    return values, levels
+
+
+def _by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
+    """Draw numbers whose law depends on the values of a Tensor."""
+    if any(level.randomness == "error" for level in open_vmaps()):
+        lift_draw(lambda shape: np.zeros(shape), ())
+    if state.recorder is not None:
+        state.recorder.decision(tensor, name)
+    values, levels = _lanes(tensor, name)
+    result: Tensor = Tensor._of_numpy(sampler(values))
+    for level in reversed(levels):
+        result = level.wrap(result, 0)
+    return result
+
+
+@function(method=True)
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """One with the probability that ``input`` holds, zero otherwise: shape and dtype of ``input``.
+
+    Raises RuntimeError for a probability outside [0, 1].
+    """
+    if p is not None:
+        return bernoulli_mask(tuple(input.shape), p, input.dtype, generator)
+    twister = (generator or default_generator).twister
+    made = _by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))
+    return made if out is None else into(out, made, "bernoulli")
+
+
+@function(method=True)
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """Indices drawn with the weights that ``input`` (C,) or (N, C) holds: (num_samples,) or (N, num_samples), int64.
+
+    Raises RuntimeError for negative weights, all-zero rows, or too few categories without replacement.
+    """
+    twister = (generator or default_generator).twister
+    if input.dim() not in (1, 2):
+        raise OpError(f"multinomial(): prob_dist must be 1 or 2 dim, got {list(input.shape)}")
+
+    def sampler(values: np.ndarray) -> np.ndarray:
+        if values.ndim <= 2:
+            return twister.multinomial(values, num_samples, replacement)
+        rows = twister.multinomial(values.reshape(-1, values.shape[-1]), num_samples, replacement)
+        return rows.reshape(*values.shape[:-1], num_samples)
+
+    made = _by_values(input, "multinomial", sampler)
+    return made if out is None else into(out, made, "multinomial")
+
+
+@function()
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Poisson numbers with the rates that ``input`` holds."""
+    twister = (generator or default_generator).twister
+    return _by_values(input, "poisson", lambda v: twister.poisson(v))
+
+
+@function()
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Binomial numbers: of ``count`` trials with probability ``prob``."""
+    twister = (generator or default_generator).twister
+    counts = concrete(count)
+    if counts is None:
+        raise TracedValueError("binomial: the counts are traced")
+    return _by_values(prob, "binomial", lambda v: twister.binomial(counts, v))
+
+
+@function(name="_standard_gamma")
+def standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Gamma numbers of rate 1 with the concentrations that ``input`` holds."""
+    twister = (generator or default_generator).twister
+    return _by_values(input, "standard_gamma", lambda v: twister.standard_gamma(v))
+
+
+@function()
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None, **options: Any) -> Tensor:
+    """Normal numbers; ``mean`` and ``std`` are numbers with a ``size``, or Tensors (broadcast together).
+
+    Raises RuntimeError for a negative std.
+    """
+    tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if not isinstance(std, Tensor) and std < 0:
+        raise OpError(f"normal expects std >= 0.0, but found std {std}")
+    if not tensors:
+        made = _new("normal", (size,), "normal", generator, _checked(options, "normal"), float(mean), float(std))
+        return made if out is None else into(out, made, "normal")
+    low = concrete(std) if isinstance(std, Tensor) else None
+    if low is not None and (low < 0).any():
+        raise OpError("normal expects all elements of std >= 0.0")
+    shape = np.broadcast_shapes(*(tuple(t.shape) for t in tensors))
+    made = sample("normal", shape, tensors[0].dtype, generator) * std + mean
+    return made if out is None else into(out, made, "normal")
+
+
+def _filled_in_place(name: str, kind: str, parameters: Callable) -> None:
+    def fill(self: Tensor, *args: Any, generator: Generator | None = None, **named: Any) -> Tensor:
+        in_place_allowed(self, name, state.grad)
+        given, extra = parameters(self, *args, **named)
+        write(self, sample(kind, tuple(self.shape), self.dtype, generator, *given, **extra))
+        return self
+
+    fill.__name__ = name
+    fill.__doc__ = f"Fill this Tensor with numbers drawn as ``{kind}``, and return it."
+    registry.add_method(name, fill)
+
+
+def _uniform(self: Tensor, from_: float = 0.0, to: float = 1.0, **named: Any) -> tuple:
+    low, high = named.get("from", from_), named.get("to", to)
+    if low > high:
+        raise OpError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+    return (float(low), float(high)), {}
+
+
+def _normal(self: Tensor, mean: float = 0.0, std: float = 1.0) -> tuple:
+    if std < 0:
+        raise OpError(f"normal_ expects std >= 0.0, but found std {std}")
+    return (float(mean), float(std)), {"contiguous": self.is_contiguous()}
+
+
+def _exponential(self: Tensor, lambd: float = 1.0) -> tuple:
+    if lambd <= 0:
+        raise OpError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return (float(lambd),), {}
+
+
+_filled_in_place("uniform_", "uniform", _uniform)
+_filled_in_place("normal_", "normal", _normal)
+_filled_in_place("exponential_", "exponential", _exponential)
+_filled_in_place("log_normal_", "log_normal", lambda self, mean=1.0, std=2.0: ((float(mean), float(std)), {}))
+_filled_in_place("cauchy_", "cauchy", lambda self, median=0.0, sigma=1.0: ((float(median), float(sigma)), {}))
+_filled_in_place("geometric_", "geometric", lambda self, p: ((float(p),), {}))
+
+
+def _random_in_place(self: Tensor, from_: Any = None, to: Any = None, *, generator: Generator | None = None, **named: Any) -> Tensor:
+    """Fill this Tensor with integers: of the whole range of its dtype, below ``from_``, or in [from_, to)."""
+    in_place_allowed(self, "random_", state.grad)
+    low = named.get("from", from_)
+    if low is not None and to is None:
+        low, to = 0, low
+    source = generator or default_generator
+    dtype = self.dtype
+    bounds = (None if low is None else int(low), None if to is None else int(to))
+    if None not in bounds and bounds[0] >= bounds[1]:
+        raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
+
+    def drawn(full: tuple) -> Any:
+        return draw(source, lambda: source.twister.random(full, dtype=dtype.numpy, low=bounds[0], high=bounds[1]), ("random", full, dtype.name, bounds))
+
+    write(self, lift_draw(drawn, tuple(self.shape)))
+    return self
+
+
+def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fill this Tensor with ones of probability ``p`` (a number or a Tensor), zeros otherwise."""
+    in_place_allowed(self, "bernoulli_", state.grad)
+    if isinstance(p, Tensor):
+        twister = (generator or default_generator).twister
+        dtype = self.dtype.numpy
+        shape = tuple(self.shape)
+        made = _by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - p.dim()], *shape), v, dtype=dtype))
+    else:
+        if not 0 <= p <= 1:
+            raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+        made = bernoulli_mask(tuple(self.shape), p, self.dtype, generator)
+    write(self, made)
+    return self
+
+
+registry.add_method("random_", _random_in_place)
+registry.add_method("bernoulli_", _bernoulli_in_place)

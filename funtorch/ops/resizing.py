@@ -1,0 +1,85 @@
+"""Methods that change what a Tensor itself is: resize_, resize_as_, squeeze_, unsqueeze_, transpose_, t_, set_."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.handle import value_of
+from ..core.views import take
+from ..errors import OpError
+from ..tensor import Tensor
+from . import registry
+from .permuting import t, transpose
+from .reshaping import sizes_of, squeeze, unsqueeze
+
+
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give this Tensor another shape, keeping its elements in order; new ones are zero.
+
+    Raises:
+        RuntimeError: if it requires grad, or is a view.
+    """
+    wanted = sizes_of(sizes, "resize_")
+    if self.requires_grad:
+        raise OpError("cannot resize variables that require grad")
+    if wanted == tuple(self.shape):
+        return self
+    if self._base is not None:
+        raise OpError(f"resize_(): a view of shape {list(self.shape)} can't be resized to {list(wanted)}; clone it first")
+    flat = np.asarray(self._host("resize_()")).reshape(-1)
+    count = math.prod(wanted)
+    kept = np.zeros(count, flat.dtype)
+    kept[: min(count, flat.size)] = flat[:count]
+    self._payload = kept.reshape(wanted)
+    self._version += 1
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    """`resize_` to the shape of another Tensor."""
+    return resize_(self, tuple(the_template.shape))
+
+
+def _in_place(view: Callable, name: str) -> Callable:
+    """The in-place form of a view op: this Tensor becomes the view of what it was."""
+
+    def change(self: Tensor, *args: Any) -> Tensor:
+        if self._base is None and self.requires_grad and self._node is None:
+            raise OpError(f"{name}(): a leaf Variable that requires grad is being used in an in-place operation.")
+        seen = view(self, *args)
+        if self._base is None:
+            seen._base = None
+        else:
+            self._chain, self._siblings = seen._chain, seen._siblings
+        take(self, seen)
+        self._version += 1
+        return self
+
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = f"In-place form of ``{view.__name__}``: changes the shape of this Tensor."
+    return change
+
+
+for _view in (squeeze, unsqueeze, t, transpose):
+    registry.add_method(f"{_view.__name__}_", _in_place(_view, f"{_view.__name__}_"))
+for _name in ("swapaxes_", "swapdims_"):
+    registry.add_method(_name, _in_place(transpose, _name))
+
+
+def set_(self: Tensor, source: Tensor) -> Tensor:
+    """Make this Tensor a view of all of ``source``. Raises RuntimeError if it requires grad."""
+    if self.requires_grad:
+        raise OpError("set_(): a Tensor that requires grad can't be given other elements")
+    seen = source.detach()
+    value_of(seen)
+    self._base, self._chain, self._seen, self._detached = seen._base, seen._chain, seen._seen, True
+    take(self, seen)
+    return self
+
+
+for _method in (resize_, resize_as_, set_):
+    registry.add_method(_method.__name__, _method)

@@ -1,0 +1,158 @@
+"""Choosing among values, elementwise: extremes of pairs, clamps, where, replacements. Operands are broadcast together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.handle import Handle
+from ..errors import ArgumentTypeError, OpError
+from . import registry
+from .declare import Array, Operand, function, op
+from .operands import is_floating, number, refuse
+
+
+@op(promote="arith")
+def maximum(input: Operand, other: Operand):
+    """The larger of x and y; NaN if one is. input (*), other (*). Where they're equal each gets half of the gradient."""
+    refuse("maximum", input, "c")
+    return jnp.maximum(input, other)
+
+
+@op(promote="arith")
+def minimum(input: Operand, other: Operand):
+    """The smaller of x and y; NaN if one is. input (*), other (*). Where they're equal each gets half of the gradient."""
+    refuse("minimum", input, "c")
+    return jnp.minimum(input, other)
+
+
+@op(promote="arith")
+def fmax(input: Operand, other: Operand):
+    """The larger of x and y; the other one where one is NaN. input (*), other (*)."""
+    refuse("fmax", input, "c")
+    return jnp.where((input >= other) | jnp.isnan(other), input, other)
+
+
+@op(promote="arith")
+def fmin(input: Operand, other: Operand):
+    """The smaller of x and y; the other one where one is NaN. input (*), other (*)."""
+    refuse("fmin", input, "c")
+    return jnp.where((input <= other) | jnp.isnan(other), input, other)
+
+
+def _unless(bad: Array, x: Array, bound: Array) -> Array:
+    """The bound where x is beyond it (or the bound is NaN), else x: at the bound the gradient goes to x, as in PyTorch."""
+    return jnp.where(bad | jnp.isnan(bound) if is_floating(x) else bad, bound, x)
+
+
+@op(promote="arith", inplace=True, alias=("clip",))
+def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None):
+    """z = min(max(x, min), max). input (*), min, max: numbers or (*), one of them may be None. The gradient at the ends is 1.
+
+    Raises RuntimeError if both are None.
+    """
+    if min is None and max is None:
+        raise OpError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    refuse("clamp", input, "bc")
+    z = input
+    if min is not None:
+        z = _unless(z < min, z, min)
+    if max is not None:
+        z = _unless(z > max, z, max)
+    return z
+
+
+@op(promote="arith", inplace=True)
+def clamp_min(input: Operand, min: Operand):
+    """z = max(x, min). input (*), min: number or (*). The gradient at the end is 1."""
+    refuse("clamp_min", input, "bc")
+    return _unless(input < min, input, min)
+
+
+@op(promote="arith", inplace=True)
+def clamp_max(input: Operand, max: Operand):
+    """z = min(x, max). input (*), max: number or (*). The gradient at the end is 1."""
+    refuse("clamp_max", input, "bc")
+    return _unless(input > max, input, max)
+
+
+@op(inplace=True, out=False)
+def relu(input: Array):
+    """Positive part: z = max(x, 0). input (*). Its gradient at 0 is 0."""
+    refuse("relu", input, "bc")
+    return jnp.where(input <= 0, number(0, input.dtype), input)
+
+
+@function("nn.functional", name="relu")
+def _functional_relu(input: Any, inplace: bool = False) -> Any:
+    """Positive part: z = max(x, 0). input (*); inplace: write the result to input."""
+    return registry.names("torch")["relu_"](input) if inplace else relu(input)
+
+
+registry.add("nn.functional", "relu_", registry.names("torch")["relu_"])
+
+
+@op(promote="arith", method=False, name="_where")
+def _where(condition: Array, input: Operand, other: Operand):
+    """x where the condition holds, else y. condition (*) of bools, input (*), other (*)."""
+    if condition.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
+        raise OpError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}")
+    return jnp.where(condition != 0, input, other)
+
+
+@function()
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """x where the condition holds, else y; of the condition alone, the places where it holds.
+
+    Args:
+        condition: (*) of bools.
+        input, other: (*) or numbers, broadcast together with condition; their common type is the result's.
+
+    Returns:
+        (*), or a tuple with one index Tensor for each dimension.
+
+    Raises:
+        RuntimeError: the condition isn't of bools.
+    """
+    if not isinstance(condition, Handle):
+        raise ArgumentTypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    return _where(condition, input, other, out=out)
+
+
+def _method(self: Any, condition: Any, other: Any) -> Any:
+    """x where the condition holds, else other. condition (*) of bools; other: number or (*)."""
+    return where(condition, self, other)
+
+
+registry.add_method("where", _method)
+
+
+@op(inplace=True)
+def nan_to_num(input: Array, nan=None, posinf=None, neginf=None):
+    """NaN and infinities replaced: by 0 and the largest finite numbers, unless given. input (*)."""
+    if jnp.iscomplexobj(input):
+        return jax.lax.complex(_finite(input.real, nan, posinf, neginf), _finite(input.imag, nan, posinf, neginf))
+    return _finite(input, nan, posinf, neginf) if is_floating(input) else input
+
+
+def _finite(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
+    limits = jnp.finfo(x.dtype)
+    replaced = jnp.where(jnp.isnan(x), number(0.0 if nan is None else float(nan), x.dtype), x)
+    replaced = jnp.where(x == jnp.inf, limits.max if posinf is None else number(float(posinf), x.dtype), replaced)
+    return jnp.where(x == -jnp.inf, limits.min if neginf is None else number(float(neginf), x.dtype), replaced)
+
+
+@op(inplace=True)
+def heaviside(input: Array, values: Array):
+    """Step function: 0 below 0, 1 above, ``values`` at 0. input (*), values (*), of one type."""
+    if input.dtype != values.dtype:
+        raise OpError("heaviside is not yet implemented for tensors with different dtypes.")
+    if jnp.iscomplexobj(input):
+        raise OpError("heaviside is not yet implemented for complex tensors.")
+    step = (input > 0).astype(input.dtype)
+    return jnp.where(input == 0, jax.lax.stop_gradient(values), step)

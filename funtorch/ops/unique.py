@@ -1,0 +1,99 @@
+"""Distinct elements: unique, unique_consecutive. Their number depends on the values, so they run on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.dims import wrap_dim
+from ..core.views import concrete
+from ..errors import TracedValueError
+from ..tensor import Tensor
+from .declare import function
+from .picking import NO_SIZE
+
+
+def _values(input: Any, name: str) -> np.ndarray:
+    if concrete(input) is None:
+        raise TracedValueError(NO_SIZE.format(name))
+    return input._host(f"{name}()")
+
+
+def _results(values: np.ndarray, inverse: np.ndarray | None, counts: np.ndarray | None) -> Any:
+    found = [values, *(r.astype(np.int64) for r in (inverse, counts) if r is not None)]
+    tensors = tuple(Tensor._of_numpy(np.ascontiguousarray(r)) for r in found)
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def _starts(slices: np.ndarray) -> np.ndarray:
+    """Whether each row differs from the one before it."""
+    new = np.ones(len(slices), bool)
+    if len(slices) > 1:
+        new[1:] = (slices[1:] != slices[:-1]).reshape(len(slices) - 1, -1).any(1)
+    return new
+
+
+def _runs(slices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first row of each run of equal rows, the run of each row, and the runs' lengths."""
+    new = _starts(slices)
+    inverse = np.cumsum(new) - 1
+    return slices[new], inverse, np.bincount(inverse, minlength=int(new.sum())) if len(slices) else np.zeros(0, np.int64)
+
+
+def _order(rows: np.ndarray) -> np.ndarray:
+    """The order of rows by their elements, the first counting most."""
+    flat = rows.reshape(len(rows), -1)
+    return np.lexsort(flat.T[::-1]) if flat.shape[1] else np.arange(len(rows))
+
+
+@function(method=True)
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The distinct elements, or the distinct slices along ``dim``, in order.
+
+    Args:
+        input: (*).
+        sorted: accepted for compatibility; the result is always in order.
+        return_inverse: whether to give the place of each element in the result.
+        return_counts: whether to give how often each occurs.
+        dim: the dimension whose slices are compared; None compares elements.
+
+    Returns:
+        the distinct elements (n), and what else was asked for (int64), as a tuple. Each NaN is distinct.
+
+    Raises:
+        RuntimeError: if the values are batched or traced.
+
+    >>> torch.tensor([3, 1, 3]).unique()
+    tensor([1, 3])
+    """
+    values = _values(input, "unique")
+    rows = values.reshape(-1) if dim is None else np.moveaxis(values, wrap_dim(dim, values.ndim), 0)
+    order = np.argsort(rows, kind="stable") if dim is None else _order(rows)
+    found, runs, counts = _runs(rows[order])
+    inverse = np.empty(len(rows), np.int64)
+    inverse[order] = runs
+    if dim is None:
+        inverse = inverse.reshape(values.shape)
+    else:
+        found = np.moveaxis(found, 0, wrap_dim(dim, values.ndim))
+    return _results(found, inverse if return_inverse else None, counts if return_counts else None)
+
+
+@function(method=True)
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """The first element of each run of equal elements, or of equal slices along ``dim``; arguments as for `unique`.
+
+    >>> torch.tensor([1, 1, 2, 1]).unique_consecutive()
+    tensor([1, 2, 1])
+    """
+    values = _values(input, "unique_consecutive")
+    rows = values.reshape(-1) if dim is None else np.moveaxis(values, wrap_dim(dim, values.ndim), 0)
+    found, inverse, counts = _runs(rows)
+    if dim is None:
+        inverse = inverse.reshape(values.shape)
+    else:
+        found = np.moveaxis(found, 0, wrap_dim(dim, values.ndim))
+    return _results(found, inverse if return_inverse else None, counts if return_counts else None)

@@ -1,0 +1,1 @@
+"""``funtorch.utils``: data loading, hooks, checkpointing."""

@@ -1,0 +1,97 @@
+"""Which options of a DataLoader go together: one table, looked through from the top."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import ArgumentValueError, MissingError
+
+_NO_WORKERS = (
+    "DataLoader(num_workers={o.num_workers!r}): worker processes are not available. Pass num_workers=0, and "
+    "the samples are loaded in the main process."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """The arguments of a DataLoader on which the rules bear."""
+
+    iterable: bool
+    batch_size: int | None
+    shuffle: bool | None
+    sampler: Any
+    batch_sampler: Any
+    num_workers: int
+    drop_last: bool
+    timeout: float
+    multiprocessing_context: Any
+    prefetch_factor: int | None
+    persistent_workers: bool
+
+
+Rule = tuple[Callable[[Options], bool], str]
+
+_RULES: list[Rule] = [
+    (lambda o: o.num_workers < 0, "num_workers={o.num_workers!r}): num_workers must not be negative"),
+    (lambda o: o.timeout < 0, "timeout={o.timeout!r}): timeout must not be negative"),
+    (
+        lambda o: o.num_workers == 0 and o.prefetch_factor is not None,
+        "num_workers=0, prefetch_factor={o.prefetch_factor!r}): prefetch_factor is for worker processes; leave it out",
+    ),
+    (
+        lambda o: o.prefetch_factor is not None and o.prefetch_factor < 0,
+        "prefetch_factor={o.prefetch_factor!r}): prefetch_factor must not be negative",
+    ),
+    (
+        lambda o: o.num_workers == 0 and bool(o.persistent_workers),
+        "num_workers=0, persistent_workers=True): persistent_workers is for worker processes; leave it out",
+    ),
+    (
+        lambda o: o.num_workers == 0 and o.multiprocessing_context is not None,
+        "num_workers=0, multiprocessing_context={o.multiprocessing_context!r}): multiprocessing_context is "
+        "for worker processes; leave it out",
+    ),
+    (
+        lambda o: o.iterable and o.shuffle not in (None, False),
+        "shuffle={o.shuffle!r}): an IterableDataset has an order of its own; shuffle inside the dataset",
+    ),
+    (
+        lambda o: o.iterable and o.sampler is not None,
+        "sampler={o.sampler!r}): an IterableDataset has no keys to sample; leave it out",
+    ),
+    (
+        lambda o: o.iterable and o.batch_sampler is not None,
+        "batch_sampler={o.batch_sampler!r}): an IterableDataset has no keys to sample; leave it out",
+    ),
+    (
+        lambda o: o.sampler is not None and bool(o.shuffle),
+        "sampler=..., shuffle={o.shuffle!r}): the sampler sets the order; leave out one of the two",
+    ),
+    (
+        lambda o: (
+            o.batch_sampler is not None and (o.batch_size != 1 or bool(o.shuffle) or o.sampler is not None or bool(o.drop_last))
+        ),
+        "batch_sampler=..., batch_size={o.batch_size!r}, shuffle={o.shuffle!r}, sampler={o.sampler!r}, "
+        "drop_last={o.drop_last!r}): the batch_sampler makes the batches; leave the other four out",
+    ),
+    (
+        lambda o: o.batch_sampler is None and o.batch_size is None and bool(o.drop_last),
+        "batch_size=None, drop_last={o.drop_last!r}): without batches there is no last one to drop",
+    ),
+]
+
+
+def check(options: Options) -> None:
+    """Check the options against each other.
+
+    Raises:
+        ValueError: two of them exclude each other, or one is out of its range.
+        NotImplementedError: worker processes are asked for.
+    """
+    for is_broken, message in _RULES:
+        if is_broken(options):
+            raise ArgumentValueError(f"DataLoader({message.format(o=options)}.")
+    if options.num_workers > 0:
+        raise MissingError(_NO_WORKERS.format(o=options))

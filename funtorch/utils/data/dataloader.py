@@ -1,0 +1,152 @@
+"""The DataLoader: batches from a dataset, epoch by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+from ...errors import ArgumentValueError
+from . import _loader_rules
+from ._iterators import EndlessSampler, LoaderIterator
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
+from .worker import get_worker_info
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+T = TypeVar("T", covariant=True)
+
+# The sampler and the batch sampler were made from these, and would not follow a change.
+_FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
+
+
+class DataLoader(Generic[T]):
+    """Loads a dataset in batches; iterating over it is one epoch.
+
+    Args:
+        dataset: anything with ``__getitem__`` and ``__len__``, or an ``IterableDataset``.
+        batch_size: samples in a batch; None yields single samples, converted by ``default_convert``.
+        shuffle: take a new random order each epoch.
+        sampler: an iterable of the dataset's keys, in place of ``shuffle``.
+        batch_sampler: an iterable of lists of keys, in place of ``batch_size``, ``shuffle``, ``sampler`` and
+            ``drop_last``.
+        num_workers: 0.
+        collate_fn: makes a batch of a list of samples (with ``batch_size=None``: converts one sample);
+            ``default_collate`` where None.
+        pin_memory, pin_memory_device: accepted, without effect.
+        drop_last: leave out a last batch that is not full.
+        timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers, in_order: for
+            worker processes; their values are checked.
+        generator: draws the order; the default generator where None. The orders are PyTorch's for the same
+            seed.
+
+    Differs from PyTorch: the main process loads, ``num_workers`` must be 0.
+
+    Raises:
+        ValueError: options that exclude each other or are out of range; and when ``dataset``, ``batch_size``,
+            ``sampler``, ``batch_sampler``, ``drop_last`` or ``persistent_workers`` is set later.
+        NotImplementedError: ``num_workers`` greater than 0.
+
+    Example:
+        >>> [batch.tolist() for batch in DataLoader(range(5), batch_size=2)]
+        [[0, 1], [2, 3], [4]]
+    """
+
+    _initialized = False
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable | None = None,
+        batch_sampler: Iterable[list] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], T] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Any = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        self._is_stream = isinstance(dataset, IterableDataset)
+        _loader_rules.check(
+            _loader_rules.Options(
+                iterable=self._is_stream,
+                batch_size=batch_size,
+                shuffle=shuffle,
+                sampler=sampler,
+                batch_sampler=batch_sampler,
+                num_workers=num_workers,
+                drop_last=drop_last,
+                timeout=timeout,
+                multiprocessing_context=multiprocessing_context,
+                prefetch_factor=prefetch_factor,
+                persistent_workers=persistent_workers,
+            )
+        )
+        self.dataset: Any = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.persistent_workers = persistent_workers
+        self.in_order = in_order
+        self.generator = generator
+        self.sampler = self._default_sampler(shuffle) if sampler is None else sampler
+        self.batch_sampler: Any = batch_sampler
+        if batch_sampler is None and batch_size is not None:
+            self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self.batch_size = batch_size if batch_sampler is None else None
+        self.drop_last = drop_last
+        default = default_collate if self._auto_collation else default_convert
+        self.collate_fn = default if collate_fn is None else collate_fn
+        self._announced_length: int | None = None
+        self._initialized = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._initialized and name in _FIXED:
+            raise ArgumentValueError(
+                f"DataLoader.{name} = {value!r}: {name} is fixed when the DataLoader is made; make a new one."
+            )
+        super().__setattr__(name, value)
+
+    def __iter__(self) -> LoaderIterator:
+        return LoaderIterator(self)
+
+    def __len__(self) -> int:
+        """The number of batches; for an ``IterableDataset``, what its own ``__len__`` leads one to expect.
+
+        Raises:
+            TypeError: the dataset or the sampler has no length.
+        """
+        if not self._is_stream:
+            return len(self._index_sampler)
+        self._announced_length = length = len(self.dataset)
+        if self.batch_size is None:
+            return length
+        full, rest = divmod(length, self.batch_size)
+        return full + (1 if rest and not self.drop_last else 0)
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def _default_sampler(self, shuffle: bool | None) -> Any:
+        if self._is_stream:
+            return EndlessSampler()
+        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)

@@ -1,0 +1,86 @@
+"""``agree(f, *arrays)``: the same function of a torch-like module and Tensors, run under torch and under funtorch."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import funtorch
+
+
+def _leaves(result: Any) -> list:
+    if isinstance(result, (tuple, list)):
+        return [leaf for part in result for leaf in _leaves(part)]
+    return [result]
+
+
+def _numbers(tensor: Any) -> np.ndarray:
+    tensor = tensor.detach()
+    return tensor.float().numpy() if str(tensor.dtype) == "torch.bfloat16" else tensor.resolve_conj().numpy() if isinstance(
+        tensor, torch.Tensor
+    ) else tensor.numpy()
+
+
+def _run(module: Any, f: Any, arrays: tuple, grad: bool) -> tuple[list, list]:
+    """The results of ``f`` and the gradients of a weighted sum of them, or the exception's builtin classes."""
+    inputs = [module.tensor(a, requires_grad=grad and a.dtype.kind in "fc") if isinstance(a, np.ndarray) else a for a in arrays]
+    results = _leaves(f(module, *inputs))
+    tensors = [r for r in results if isinstance(r, module.Tensor)]
+    wanted = [x for x in inputs if isinstance(x, module.Tensor) and x.requires_grad]
+    grads: list = []
+    differentiable = [r for r in tensors if r.requires_grad]
+    if wanted and differentiable:
+        weights = [np.cos(np.arange(r.numel(), dtype=np.float64)).reshape(tuple(r.shape)) for r in differentiable]
+        total = sum((r * module.tensor(w).to(r.dtype)).sum().abs() for r, w in zip(differentiable, weights, strict=True))
+        grads = list(module.autograd.grad(total, wanted, allow_unused=True))
+    return results, grads
+
+
+def _same(a: Any, b: Any, strides: bool, what: str) -> None:
+    if not isinstance(a, torch.Tensor):
+        assert a == b or (a is None and b is None), f"{what}: torch gives {a}, funtorch {b}"
+        return
+    assert tuple(a.shape) == tuple(b.shape), f"{what}: shape {tuple(a.shape)} in torch, {tuple(b.shape)} in funtorch"
+    assert str(a.dtype) == str(b.dtype), f"{what}: {a.dtype} in torch, {b.dtype} in funtorch"
+    np.testing.assert_allclose(_numbers(b), _numbers(a), rtol=1e-6, atol=1e-9, err_msg=what)
+    if strides:
+        assert (a._base is None) == (b._base is None), f"{what}: view {a._base is not None} in torch, {b._base is not None} here"
+        assert (a.stride(), a.storage_offset()) == (b.stride(), b.storage_offset()), (
+            f"{what}: strides {a.stride()} + {a.storage_offset()} in torch, {b.stride()} + {b.storage_offset()} here"
+        )
+
+
+def agree(f: Any, *arrays: Any, grad: bool = True, strides: bool = False) -> None:
+    """Assert that both modules give the same values, dtypes, shapes and gradients; with ``strides`` the same views too."""
+    expected, expected_grads = _run(torch, f, arrays, grad)
+    results, grads = _run(funtorch, f, arrays, grad)
+    assert len(expected) == len(results)
+    for number, (a, b) in enumerate(zip(expected, results, strict=True)):
+        _same(a, b, strides, f"result {number}")
+    assert len(expected_grads) == len(grads)
+    for number, (a, b) in enumerate(zip(expected_grads, grads, strict=True)):
+        _same(a, b, False, f"gradient {number}")
+
+
+def refuse(f: Any, *arrays: Any, words: bool = True) -> None:
+    """Assert that both raise the same class of exception; with ``words``, in the same words up to spaces."""
+    with pytest.raises(Exception) as theirs:
+        f(torch, *[torch.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays])
+    with pytest.raises(Exception) as ours:
+        f(funtorch, *[funtorch.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays])
+    kind = next(k for k in theirs.type.__mro__ if k.__module__ == "builtins")
+    assert isinstance(ours.value, kind), f"torch raises {kind.__name__}, funtorch {ours.value!r}"
+    if words:
+        expected, found = (" ".join(str(e.value).split("\n")[0].split()) for e in (theirs, ours))
+        assert found == expected
+
+
+@pytest.fixture(name="agree")
+def _agree() -> Any:
+    return agree
+
+
+@pytest.fixture(name="refuse")
+def _refuse() -> Any:
+    return refuse
