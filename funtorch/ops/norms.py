@@ -84,6 +84,18 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     return _norm(input, 2.0 if p in (None, "fro") else p, dim, keepdim, dtype, out=out)
 
 
+@function()
+def frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
+    """Square root of the sum of squares along dimensions. input (*) of floats. Raises RuntimeError for integers."""
+    return _norm(input, 2.0, dim, keepdim, None, out=out)
+
+
+@function()
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+    """Sum of the singular values of the matrices in two dimensions. input (*, M, N) of floats. Raises RuntimeError otherwise."""
+    return _nuclear_norm(input, dim, keepdim, out=out)
+
+
 @op(out=False)
 def dist(input: Array, other: Array, p=2):
     """Norm of order p of x - y. input (*), other (*): broadcast together; z ()."""

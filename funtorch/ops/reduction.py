@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import jax
@@ -10,6 +11,8 @@ import numpy as np
 
 from ..core.dims import wrap_dims
 from ..dtypes import default, dtype
+from ..errors import OpError
+from . import registry
 from .declare import Array, op
 from .operands import in_float32, is_inexact, refuse
 
@@ -97,3 +100,18 @@ def _log_sum(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     level = jnp.where(jnp.isfinite(level), level, 0)
     total = jnp.log(jnp.sum(jnp.exp(x - level), axis=dims, keepdims=keepdim))
     return total + (level if keepdim else jnp.squeeze(level, axis=dims))
+
+
+def _sum_to_size(self: Any, *size: Any) -> Any:
+    """Sum down to a size to which self can be broadcast back. size: ints or one sequence. Raises RuntimeError otherwise."""
+    want = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    have = tuple(self.shape)
+    padded = (1,) * (len(have) - len(want)) + tuple(want)
+    if len(want) > len(have) or not builtins.all(w in (1, h) for w, h in zip(padded, have, strict=True)):
+        raise OpError(f"size {{{list(want)}}} is not expandable to size {{{list(have)}}}.")
+    dims = [d for d, (w, h) in enumerate(zip(padded, have, strict=True)) if w == 1 and h != 1]
+    reduced = sum(self, dims, keepdim=True) if dims else self
+    return reduced.reshape(want)
+
+
+registry.add_method("sum_to_size", _sum_to_size)

@@ -47,7 +47,11 @@ def gradients(fn, *args, **more):
     """fn itself, and the gradient of a scalar made from it by all of its floating arguments."""
     where = tuple(i for i, a in enumerate(args) if np.asarray(a).dtype.kind == "f")
     check(fn, *args, **more)
-    check(jax.grad(lambda *a: sum((leaf.astype(float) ** 2).sum() for leaf in jax.tree.leaves(fn(*a))), where), *args, **more)
+    check(
+        jax.grad(lambda *a: sum((leaf.astype(float) ** 2).sum() for leaf in jax.tree.leaves(fn(*a))), where),
+        *args,
+        **more,
+    )
 
 
 def layer_norm(x, weight, bias):
@@ -124,7 +128,9 @@ def test_programs_and_their_gradients(name):
     gradients(fn, *args, tolerance=2e-4)
 
 
-@pytest.mark.parametrize("name", ["softmax", "attention", "convolution and pooling", "lstm", "mlp", "embedding", "inverse"])
+@pytest.mark.parametrize(
+    "name", ["softmax", "attention", "convolution and pooling", "lstm", "mlp", "embedding", "inverse"]
+)
 def test_per_sample_gradients(name):
     fn, *args = PROGRAMS[name]
     last = args[-1]
@@ -220,7 +226,13 @@ def test_a_fall_works_while_jax_traces_something_else():
 
 
 def test_results_are_arrays_also_of_rank_0():
-    for fn in (jnp.sum, lambda x: x[0, 0], lambda x: jnp.float32(3), lambda x: x.sum() * 2, lambda x: x.size + 0 * x[0, 0]):
+    for fn in (
+        jnp.sum,
+        lambda x: x[0, 0],
+        lambda x: jnp.float32(3),
+        lambda x: x.sum() * 2,
+        lambda x: x.size + 0 * x[0, 0],
+    ):
         (z,) = prepared(fn, X)(X)
         assert type(z) is np.ndarray
         assert z.shape == ()
@@ -230,7 +242,10 @@ def test_results_are_arrays_also_of_rank_0():
 
 
 def test_results_have_no_strides_of_zero():
-    program = prepared(lambda x: (jnp.broadcast_to(x, (300, 6)), jnp.zeros((300, 300)), jnp.broadcast_to(x, (300, 6)).T), X[0])
+    program = prepared(
+        lambda x: (jnp.broadcast_to(x, (300, 6)), jnp.zeros((300, 300)), jnp.broadcast_to(x, (300, 6)).T),
+        X[0],
+    )
     for z in program(X[0]):
         assert 0 not in z.strides
 
@@ -256,7 +271,9 @@ def test_constants_are_folded_and_dead_steps_dropped():
 
 
 def test_broadcasts_are_carried_out_only_where_needed():
-    assert prepared(lambda x: x * jnp.ones_like(x) * jnp.broadcast_to(x[0], x.shape), X).steps[-2:] == ("mul", "mul")
+    steps = prepared(lambda x: x * jnp.ones_like(x) * jnp.broadcast_to(jnp.exp(x[0]), x.shape), X).steps
+    assert steps.count("mul") == 2
+    assert not [step for step in steps if step.startswith("broadcast")]
     assert "broadcast as copy" in prepared(lambda x: jnp.broadcast_to(x[0], x.shape), X).steps
 
 

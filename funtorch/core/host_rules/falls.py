@@ -47,7 +47,11 @@ class _Signature:
     def __init__(self, eqn: Any):
         self.eqn = eqn
         self.avals = tuple(v.aval for v in eqn.invars)
-        self.key = (eqn.primitive.name, tuple(sorted(eqn.params.items(), key=lambda item: item[0])), self.avals)
+        self.key = (
+            eqn.primitive.name,
+            tuple(sorted(eqn.params.items(), key=lambda item: item[0])),
+            self.avals,
+        )
         try:
             self.hash = hash(self.key)
         except TypeError:  # some parameter has no hash: equal to nothing but itself

@@ -19,11 +19,20 @@ from .table import Equation, is_float, is_narrow_float, rule
 class Places:
     """Which elements of an operand the slices at ``indices`` cover."""
 
-    def __init__(self, operand: tuple[int, ...], indices: tuple[int, ...], sizes: tuple[int, ...], numbers: dict[str, Any], mode: Any):
+    def __init__(
+        self,
+        operand: tuple[int, ...],
+        indices: tuple[int, ...],
+        sizes: tuple[int, ...],
+        numbers: dict[str, Any],
+        mode: Any,
+    ):
         self.batch = indices[:-1]
         self.mode = getattr(mode, "name", str(mode)).upper()
         starts = [int(d) for d in numbers["map"]]
-        batching = dict(zip(map(int, numbers["batching"]), map(int, numbers["indices_batching"]), strict=True))
+        batching = dict(
+            zip(map(int, numbers["batching"]), map(int, numbers["indices_batching"]), strict=True)
+        )
         dropped = {int(d) for d in numbers["collapsed"]} | set(batching)
         self.window = [d for d in range(len(operand)) if d not in dropped]
         self.whole = [d for d in self.window if d not in starts and sizes[d] == operand[d]]
@@ -77,7 +86,7 @@ def fill_value(given: Any, dtype: np.dtype) -> np.ndarray:
     """What a gather gives outside of its operand."""
     if given is not None:
         return np.asarray(given).astype(dtype)
-    if dtype == bool:
+    if dtype.kind == "b":
         return np.array(True)
     if dtype.kind in "iu":
         return np.array(np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max, dtype)

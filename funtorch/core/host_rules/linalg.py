@@ -189,7 +189,9 @@ def eig(eqn: Equation) -> Callable | None:
     left, right = eqn.params["compute_left_eigenvectors"], eqn.params["compute_right_eigenvectors"]
     if left or not _is_plain(eqn, ("implementation",)):
         return None
-    from scipy.linalg import eig as solve  # NumPy would work in float64, and may order the eigenvalues otherwise
+    from scipy.linalg import (
+        eig as solve,
+    )  # NumPy would work in float64, and may order the eigenvalues otherwise
 
     dtype = np.dtype(eqn.dtype)
 

@@ -46,7 +46,15 @@ class Step:
 
     __slots__ = ("avals", "effects", "inputs", "name", "origin", "outputs", "params", "results", "rule")
 
-    def __init__(self, name: str, avals: Sequence, results: Sequence, params: dict, rule: Rule | None, inputs: list[Value]):
+    def __init__(
+        self,
+        name: str,
+        avals: Sequence,
+        results: Sequence,
+        params: dict,
+        rule: Rule | None,
+        inputs: list[Value],
+    ):
         self.name = name
         self.avals = avals
         self.results = results
@@ -64,8 +72,7 @@ class Step:
 
 
 NUMPY_DTYPES = frozenset(
-    np.dtype(t)
-    for t in (*"? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split(), jax.numpy.bfloat16)
+    np.dtype(t) for t in (*"? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split(), jax.numpy.bfloat16)
 )
 
 
@@ -125,7 +132,10 @@ class Lowering:
         """Adds the steps of a ClosedJaxpr, or of a Jaxpr without constants."""
         if not isinstance(closed, core.ClosedJaxpr):
             return self.jaxpr(closed, [], args)
-        consts = [self.constant(as_array(c, v.aval.dtype)) for c, v in zip(closed.consts, closed.jaxpr.constvars, strict=True)]
+        consts = [
+            self.constant(as_array(c, v.aval.dtype))
+            for c, v in zip(closed.consts, closed.jaxpr.constvars, strict=True)
+        ]
         return self.jaxpr(closed.jaxpr, consts, args)
 
     def constant(self, data: np.ndarray) -> Value:
@@ -138,14 +148,16 @@ class Lowering:
         """Adds a step for ``eqn``; its inputs are made whole unless it works elementwise."""
         name, avals, results = eqn.primitive.name, [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
         rule, shape = RULES.get(name), None
-        if any([a.dtype not in NUMPY_DTYPES for a in avals]) or any([a.dtype not in NUMPY_DTYPES for a in results]):
+        if any([a.dtype not in NUMPY_DTYPES for a in avals]) or any(
+            [a.dtype not in NUMPY_DTYPES for a in results]
+        ):
             avals, results = [spec(a) for a in avals], [spec(a) for a in results]
             rule = rule if rule is not None and rule.keys else None
         if rule is not None and rule.elementwise:
             shape = joint_shape([v.shape for v in inputs])
         else:
             dense = rule is not None and rule.dense
-            inputs = [v if v.shape == a.shape and not dense else self.whole(v, a.shape, dense) for v, a in zip(inputs, avals, strict=True)]
+            inputs = [self.whole(v, a.shape, dense) for v, a in zip(inputs, avals, strict=True)]
         step = Step(name, avals, results, eqn.params, rule, inputs)
         step.origin, step.effects = eqn, bool(eqn.effects)
         return self.add(step, shape)
@@ -216,7 +228,10 @@ def inline(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value]:
 def linear_solve(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value]:
     lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     start = lengths.matvec + lengths.vecmat
-    consts, rest = inputs[start : start + lengths.solve], inputs[start + lengths.solve + lengths.transpose_solve :]
+    consts, rest = (
+        inputs[start : start + lengths.solve],
+        inputs[start + lengths.solve + lengths.transpose_solve :],
+    )
     return low.closed(jaxprs.solve, [*consts, *rest])
 
 
@@ -237,12 +252,29 @@ def platform_index(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value]:
 @shortcut("cond")
 def known_branch(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value] | None:
     index, branches = inputs[0].data, eqn.params["branches"]
-    return None if index is None else low.closed(branches[min(max(int(index), 0), len(branches) - 1)], inputs[1:])
+    return (
+        None
+        if index is None
+        else low.closed(branches[min(max(int(index), 0), len(branches) - 1)], inputs[1:])
+    )
 
 
 @shortcut(
-    "stop_gradient", "copy", "copy_p", "name", "device_put", "optimization_barrier", "sharding_constraint", "pvary",
-    "layout_constraint", "random_wrap", "random_unwrap", "random_clone", "tie", "pin", "unpin",
+    "stop_gradient",
+    "copy",
+    "copy_p",
+    "name",
+    "device_put",
+    "optimization_barrier",
+    "sharding_constraint",
+    "pvary",
+    "layout_constraint",
+    "random_wrap",
+    "random_unwrap",
+    "random_clone",
+    "tie",
+    "pin",
+    "unpin",
 )
 def same(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value] | None:
     return inputs if len(inputs) == len(eqn.outvars) else None

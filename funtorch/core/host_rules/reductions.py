@@ -42,14 +42,14 @@ def identity(ufunc: np.ufunc, dtype: np.dtype) -> np.ndarray:
     """The value that leaves others as they are: what the reduction of nothing gives."""
     if ufunc in (np.maximum, np.minimum):
         bottom = ufunc is np.maximum
-        if dtype == bool:
+        if dtype.kind == "b":
             return np.array(not bottom)
         if dtype.kind in "iu":
             bounds = np.iinfo(dtype)
             return np.array(bounds.min if bottom else bounds.max, dtype)
         return np.array(-np.inf if bottom else np.inf, dtype)
     if ufunc is np.bitwise_and:
-        return np.array(True) if dtype == bool else np.invert(np.zeros((), dtype))
+        return np.array(True) if dtype.kind == "b" else np.invert(np.zeros((), dtype))
     return np.ones((), dtype) if ufunc is np.multiply else np.zeros((), dtype)
 
 
@@ -68,7 +68,9 @@ def reducer(ufunc: np.ufunc, axes: tuple[int, ...], eqn: Equation) -> Callable |
         return lambda x: empty
     reduced = None if len(axes) == len(shape) else axes[0] if len(axes) == 1 else axes
     if is_narrow_float(dtype):
-        return Inline("{k[0]}({0}.astype({k[1]}), {k[2]}).astype({k[3]})", ufunc.reduce, np.dtype("f4"), reduced, dtype)
+        return Inline(
+            "{k[0]}({0}.astype({k[1]}), {k[2]}).astype({k[3]})", ufunc.reduce, np.dtype("f4"), reduced, dtype
+        )
     if ufunc in (np.add, np.multiply) and dtype.kind in "iu" and dtype.itemsize < 8:
         return Inline("{k[0]}({0}, {k[1]}, {k[2]})", ufunc.reduce, reduced, dtype)  # NumPy would widen it
     return Inline("{k[0]}({0}, {k[1]})", ufunc.reduce, reduced)

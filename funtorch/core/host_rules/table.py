@@ -76,7 +76,9 @@ def rule(
     def register(build: Callable) -> Callable:
         for name in names:
             if name in RULES:
-                raise ValueError(f"two host rules for {name}: {RULES[name].build.__qualname__}, {build.__qualname__}")
+                raise ValueError(
+                    f"two host rules for {name}: {RULES[name].build.__qualname__}, {build.__qualname__}"
+                )
             RULES[name] = Rule(build, elementwise, view, dense, keys)
         return build
 

@@ -1,0 +1,8 @@
+"""Optimisers: one algorithm a file."""
+
+from .adam import Adam, AdamW
+from .optax_bridge import from_optax
+from .optimizer import Optimizer
+from .sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "from_optax"]

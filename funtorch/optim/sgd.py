@@ -1,0 +1,85 @@
+"""Stochastic gradient descent with momentum (Sutskever et al., 2013), as PyTorch has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import ArgumentValueError
+from ..tensor import Tensor
+from .optimizer import Optimizer
+from .update import apply_rule
+
+
+def sgd(param: Any, grad: Any, state: dict, h: dict, *, momentum: bool, decay: bool, nesterov: bool, maximize: bool, first: bool) -> tuple:
+    """b = mu b + (1 - d) g (b = g at first); p = p - lr (g + mu b with Nesterov, else b)."""
+    g = -grad if maximize else grad
+    if decay:
+        g = g + h["weight_decay"] * param
+    if momentum:
+        buffer = g if first else h["momentum"] * state["momentum_buffer"] + (1 - h["dampening"]) * g
+        g = g + h["momentum"] * buffer if nesterov else buffer
+        state = {"momentum_buffer": buffer}
+    return param - h["lr"] * g, state
+
+
+class SGD(Optimizer):
+    r"""Stochastic gradient descent: :math:`p \leftarrow p - \gamma b`, :math:`b \leftarrow \mu b + (1 - \tau) g`.
+
+    Args:
+        params: see `Optimizer`.
+        lr: step size :math:`\gamma`; a number or a Tensor of one element.
+        momentum, dampening, weight_decay: :math:`\mu`, :math:`\tau`, and the factor of p that is added to g.
+        nesterov: look ahead; needs momentum and no dampening.
+        maximize: ascend.
+        foreach, fused: accepted; a step is always one dispatch.
+        differentiable: put the step on the tape.
+
+    Raises:
+        ValueError: a negative rate, momentum or decay, or Nesterov without momentum.
+
+    >>> import funtorch as torch
+    >>> p = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.SGD([p], lr=0.1)
+    >>> (p * p).backward()
+    >>> optimizer.step()
+    >>> p
+    tensor([0.8000], requires_grad=True)
+    """
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: Any = 0, nesterov: bool = False,
+        *, maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        for name, value in (("learning rate", lr), ("momentum value", momentum), ("weight_decay value", weight_decay)):
+            if not isinstance(value, Tensor) and value < 0.0:
+                raise ArgumentValueError(f"Invalid {name}: {value}")
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ArgumentValueError("Nesterov momentum requires a momentum and zero dampening")
+        defaults = {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def step(self, closure: Callable | None = None) -> Any:
+        """Change the parameters by their gradients."""
+        loss = self._closure_loss(closure)
+        for group in self.param_groups:
+            params = [p for p in group["params"] if p.grad is not None]
+            momentum = bool(group["momentum"])
+            fresh = [p for p in params if momentum and self.state[p].get("momentum_buffer") is None]
+            for p in fresh:
+                self.state[p]["momentum_buffer"] = p.grad.detach().clone()
+            new = set(map(id, fresh))
+            for first in (True, False):
+                some = [p for p in params if (id(p) in new) == first]
+                options = {
+                    "momentum": momentum, "decay": not isinstance(group["weight_decay"], (int, float)) or group["weight_decay"] != 0,
+                    "nesterov": group["nesterov"], "maximize": group["maximize"], "first": first,
+                }  # fmt: skip
+                apply_rule(
+                    sgd, group, some, [self.state[p] if momentum else {} for p in some], ("momentum_buffer",) if momentum else (),
+                    ("lr", "momentum", "dampening", "weight_decay"), options, group["differentiable"],
+                )  # fmt: skip
+        return loss

@@ -1,0 +1,110 @@
+"""One dispatch for a whole step: an algorithm's rule for one parameter, applied to all of them in a single Op.
+
+A rule is a pure function ``rule(param, grad, state, numbers, **options) -> (param, state)`` of arrays: ``state`` has the arrays
+that the algorithm keeps for the parameter, ``numbers`` the hyperparameters that may change between steps.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.call import call
+from ..core.handle import Handle
+from ..core.op import Op
+from ..core.recorder import number
+from ..core.state import state as mode
+from ..core.views import write
+from ..tensor import Tensor
+
+Rule = Callable[..., tuple[Any, dict[str, Any]]]
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _step_op(rule: Rule, options: tuple, keys: tuple[str, ...], shared: tuple[int, ...], count: int, names: tuple[str, ...]) -> Op:
+    """The Op ``(*params, *grads, *states by key, *steps, *numbers) -> (*params, *states, *steps)``.
+
+    ``shared`` has for each parameter the number of its step counter: those that always move together are one Tensor.
+    """
+    steps = max(shared, default=-1) + 1
+
+    def step(*arrays: Any) -> tuple:
+        given = iter(arrays)
+        params = [next(given) for _ in range(count)]
+        grads = [next(given) for _ in range(count)]
+        states = {key: [next(given) for _ in range(count)] for key in keys}
+        counters = [next(given) + 1 for _ in range(steps)]
+        numbers = dict(zip(names, given, strict=True))
+        new_params, new_states = [], {key: [] for key in keys}
+        for i in range(count):
+            mine = {key: states[key][i] for key in keys}
+            cast = {name: value.astype(_real(params[i].dtype)) for name, value in numbers.items()}
+            if steps:
+                mine["step"] = counters[shared[i]]
+            param, changed = rule(params[i], grads[i], mine, cast, **dict(options))
+            new_params.append(param.astype(params[i].dtype))
+            for key in keys:
+                new_states[key].append(changed[key].astype(states[key][i].dtype))
+        return (*new_params, *(s for key in keys for s in new_states[key]), *counters)
+
+    return Op(step, f"{rule.__name__}_step")
+
+
+def _real(dtype: np.dtype) -> np.dtype:
+    """The type in which hyperparameters meet a parameter: single precision for halves, as PyTorch computes."""
+    if dtype.kind == "c":
+        return np.dtype(np.float64 if dtype.itemsize == 16 else np.float32)
+    return dtype if dtype.itemsize > 2 else np.dtype(np.float32)
+
+
+def apply_rule(
+    rule: Rule,
+    group: dict[str, Any],
+    params: Sequence[Tensor],
+    states: Sequence[dict[str, Any]],
+    keys: Sequence[str],
+    numbers: Sequence[str],
+    options: dict[str, Any],
+    differentiable: bool = False,
+) -> None:
+    """Change ``params`` and ``states`` in place by ``rule``, all in one call.
+
+    Args:
+        group: where the hyperparameters named by ``numbers`` are read; a Tensor there is differentiated through.
+        states: for each parameter a dict with the Tensors named by ``keys``, and "step" if the algorithm counts.
+        options: what the rule is specialised for; hashable.
+        differentiable: put the step on the tape.
+    """
+    if not params:
+        return
+    counters = {id(s["step"]): s["step"] for s in states if "step" in s}
+    order = {key: i for i, key in enumerate(counters)}
+    shared = tuple(order[id(s["step"])] for s in states) if counters else ()
+    op = _step_op(rule, tuple(sorted(options.items())), tuple(keys), shared, len(params), tuple(numbers))
+    held = [s[key] for key in keys for s in states]
+    values = [_number(group, name) for name in numbers]
+    args = [*params, *(p.grad for p in params), *held, *counters.values(), *values]
+    results = call(op, args, recording=differentiable)
+    before, mode.grad = mode.grad, differentiable
+    try:
+        for target, new in zip([*params, *held, *counters.values()], results, strict=True):
+            write(target, new)
+    finally:
+        mode.grad = before
+
+
+def _number(group: dict[str, Any], name: str) -> Any:
+    """A hyperparameter as an argument: a Tensor, an array inside compiled code, or a double."""
+    container, key = (group[name[:-1]], int(name[-1])) if name[-1].isdigit() and name not in group else (group, name)
+    value = number(container, key)
+    return value if isinstance(value, Handle) or hasattr(value, "dtype") else np.asarray(value, np.float64)
+
+
+def safe_sqrt(x: Any) -> Any:
+    """The square root, with derivative 0 at 0: a parameter that had no gradient yet gives no NaN further up."""
+    positive = x > 0
+    return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1)), 0)
