@@ -12,6 +12,7 @@ from .autograd.modes import (
     no_grad,
     set_grad_enabled,
 )
+from .core.engine import set_engine
 from .core.generators import (
     Generator,
     default_generator,

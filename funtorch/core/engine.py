@@ -1,15 +1,19 @@
-"""The engine: only it runs an Op on concrete arrays."""
+"""The engine: only it runs an Op on concrete arrays, on the host with NumPy or as a kernel compiled by XLA."""
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import FuntorchError, OpError, describe
+from ..errors import ArgumentValueError, FuntorchError, OpError, describe
+from . import tiers
 from .disk_cache import use_disk_cache
+from .host import prepare
 from .op import Op
 
 jax.config.update("jax_enable_x64", True)
@@ -17,15 +21,44 @@ use_disk_cache()
 
 ArrayImpl = type(jnp.zeros(()))
 CONCRETE = frozenset({np.ndarray, ArrayImpl})
-_CPU_IS_DEFAULT = jax.default_backend() == "cpu"
+_HOST_POSSIBLE = jax.default_backend() == "cpu"
+MAX_PROGRAMS = 256  # for each Op, over shapes
 
 
-def run(op: Op, values: list[Any]) -> Any:
+class Settings:
+    """The mode chosen by `set_engine`."""
+
+    mode = "auto" if _HOST_POSSIBLE else "kernel"
+
+
+settings = Settings()
+
+
+class Slot:
+    """How one Op runs for arguments of given shapes and dtypes."""
+
+    __slots__ = ("host", "left", "single")
+
+    def __init__(self, host: Callable | None, left: float, single: bool) -> None:
+        self.host = host
+        self.left = left  # calls that still run on the host
+        self.single = single
+
+
+def run(op: Op, values: Sequence[Any]) -> Any:
     """Run ``op`` on concrete arrays: an array or a tuple of arrays.
 
     Raises what the op's own checks raise; an error of JAX's becomes RuntimeError with the op and its arguments.
     """
+    key = tuple([(v.shape, v.dtype) for v in values])
+    slot = op.programs.get(key)
     try:
+        if slot is None:
+            slot = _new_slot(op, key)
+        if slot.left > 0 and slot.host is not None:
+            slot.left -= 1
+            results = slot.host(*[v if type(v) is np.ndarray else np.asarray(v) for v in values])
+            return results[0] if slot.single else results
         return op.kernel(*values)
     except FuntorchError:
         raise
@@ -33,7 +66,64 @@ def run(op: Op, values: list[Any]) -> Any:
         raise explained(op, values, error) from error
 
 
-def run_traced(op: Op, values: list[Any]) -> Any:
+def _new_slot(op: Op, key: tuple) -> Slot:
+    mode = settings.mode
+    if mode == "kernel":
+        slot = Slot(None, 0, False)
+    else:
+        specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in key]
+        closed, shape = jax.make_jaxpr(op.fn, return_shape=True)(*specs)
+        left = float("inf") if mode == "host" else tiers.patience(*tiers.work_of(closed.jaxpr))
+        slot = Slot(prepare(closed).run if left else None, left, not isinstance(shape, tuple))
+    if len(op.programs) >= MAX_PROGRAMS:
+        op.programs.pop(next(iter(op.programs)))
+    op.programs[key] = slot
+    _used.add(op)
+    return slot
+
+
+_used: weakref.WeakSet[Op] = weakref.WeakSet()  # Ops that hold programs
+
+
+def set_engine(mode: str) -> Engine:
+    """Choose how ops run: "auto" by `core.tiers`' rules, "host" with NumPy only, "kernel" with XLA only.
+
+    It takes effect at once; used in a ``with`` statement, until its end. Raises ValueError for another mode.
+
+    >>> import funtorch as torch
+    >>> with torch.set_engine("host"):
+    ...     torch.ones(2) + 1
+    tensor([2., 2.])
+    """
+    if mode not in tiers.MODES:
+        raise ArgumentValueError(f"set_engine(): expected one of {', '.join(map(repr, tiers.MODES))}, got {mode!r}")
+    if mode != "kernel" and not _HOST_POSSIBLE:
+        raise ArgumentValueError(f"set_engine({mode!r}): the host tier runs on a CPU only, and JAX's default here is {jax.default_backend()}")
+    return Engine(mode)
+
+
+class Engine:
+    """A mode that is in force; as a context manager it gives the one before back."""
+
+    def __init__(self, mode: str) -> None:
+        self.before = settings.mode
+        _switch(mode)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _switch(self.before)
+
+
+def _switch(mode: str) -> None:
+    if mode != settings.mode:
+        for op in list(_used):
+            op.programs.clear()
+    settings.mode = mode
+
+
+def run_traced(op: Op, values: Sequence[Any]) -> Any:
     """Run ``op`` in place on JAX tracers, as part of whatever traces them."""
     try:
         return op.fn(*values)
@@ -45,6 +135,6 @@ def run_traced(op: Op, values: list[Any]) -> Any:
         raise explained(op, values, error) from error
 
 
-def explained(op: Op, values: list[Any], error: Exception) -> OpError:
+def explained(op: Op, values: Sequence[Any], error: Exception) -> OpError:
     """JAX's complaint about ``op``, as a RuntimeError that shows the arguments."""
     return OpError(f"{op.name}({', '.join(map(describe, values))}): {error}")

@@ -129,7 +129,7 @@ def _repeated(x, exponent: int):
     result, square, left = None, x, abs(exponent)
     while left:
         if left & 1:
-            result = square if result is None else np.multiply(result, square)
+            result = np.multiply(result, square) if result is not None else square
         left >>= 1
         if left:
             square = np.multiply(square, square)

@@ -47,7 +47,7 @@ class _Signature:
     def __init__(self, eqn: Any):
         self.eqn = eqn
         self.avals = tuple(v.aval for v in eqn.invars)
-        self.key = (
+        self.key: tuple = (
             eqn.primitive.name,
             tuple(sorted(eqn.params.items(), key=lambda item: item[0])),
             self.avals,

@@ -154,9 +154,10 @@ def _writable(output: Value, given_up: dict[str, Value], owned: set[int]) -> lis
 
 def _owned(work: list[tuple[Step, Callable | Inline]]) -> set[int]:
     """The ids of the values in memory of their own: made by a step that never returns a view, and read by such only."""
-    made, seen = set(), set()
+    made: set[int] = set()
+    seen: set[int] = set()
     for step, function in work:
-        if isinstance(function, np.ufunc | Inline) and not step.rule.view:
+        if isinstance(function, np.ufunc | Inline) and step.rule is not None and not step.rule.view:
             made.update(id(v) for v in step.outputs)
         else:
             seen.update(id(v) for v in step.inputs)

@@ -135,8 +135,9 @@ def householder_product(eqn: Equation) -> Callable | None:
 def qr(eqn: Equation) -> Callable | None:
     if not _serves(eqn) or eqn.params.get("pivoting"):
         return None
-    mode = "complete" if eqn.params["full_matrices"] else "reduced"
-    return lambda x: tuple(np.linalg.qr(x, mode))
+    if eqn.params["full_matrices"]:
+        return lambda x: tuple(np.linalg.qr(x, "complete"))
+    return lambda x: tuple(np.linalg.qr(x, "reduced"))
 
 
 def _or_nan(function: Callable, eqn: Equation) -> Callable:

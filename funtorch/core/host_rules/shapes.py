@@ -99,7 +99,7 @@ def iota(eqn: Equation) -> Callable:
 
 @rule("pad")
 def pad(eqn: Equation) -> Callable:
-    config = [tuple(int(n) for n in axis) for axis in eqn.params["padding_config"]]
+    config = [(int(low), int(high), int(inner)) for low, high, inner in eqn.params["padding_config"]]
     return padder(eqn.inputs[0].shape, config, eqn.dtype)
 
 
@@ -116,13 +116,16 @@ def padder(shape: tuple[int, ...], config: list[tuple[int, int, int]], dtype: np
         source.append(slice(first, first + count))
         target.append(slice(start, start + (count - 1) * step + 1, step) if count else slice(0, 0))
         sizes.append(max(0, length))
-    target, source, sizes = tuple(target), tuple(source), tuple(sizes)
     whole = all(s == slice(0, n) for s, n in zip(source, shape, strict=True))
+    return _padding(tuple(target), None if whole else tuple(source), tuple(sizes), dtype)
+
+
+def _padding(target: tuple, source: tuple | None, sizes: tuple[int, ...], dtype: np.dtype) -> Callable:
 
     def run(x, value):
         result = np.empty(sizes, dtype)
         result[...] = value
-        result[target] = x if whole else x[source]
+        result[target] = x if source is None else x[source]
         return result
 
     return run

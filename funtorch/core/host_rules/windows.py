@@ -102,13 +102,11 @@ def _reducer(
 
 def _selected(windows: Windows, x: np.ndarray, real: np.ndarray | None, keep: np.ufunc) -> np.ndarray:
     """For each window the number of the offset that is selected: one that ``keep`` prefers to all later ones."""
-    best = chosen = None
-    for number, view in enumerate(windows.views()):
+    first, *others = windows.views()
+    best, chosen = x[first], np.zeros(windows.counts, np.int32)
+    valid = None if real is None else real[first]
+    for number, view in enumerate(others, 1):
         seen = x[view]
-        if best is None:
-            best, chosen = seen, np.zeros(seen.shape, np.int32)
-            valid = None if real is None else real[view]
-            continue
         stays = keep(best, seen)
         if real is not None:
             stays = (stays & valid) | ~real[view]  # padding is never selected, and never stays
@@ -118,10 +116,7 @@ def _selected(windows: Windows, x: np.ndarray, real: np.ndarray | None, keep: np
 
 
 def _preference(eqn: Equation) -> np.ufunc | None:
-    name = getattr(eqn.params.get("select_prim"), "name", None) or sole_primitive(
-        eqn.params.get("select_jaxpr")
-    )
-    return {"ge": np.greater_equal, "le": np.less_equal, "gt": np.greater, "lt": np.less}.get(name)
+    return {"ge": np.greater_equal, "le": np.less_equal}.get(eqn.params["select_prim"].name)
 
 
 @rule("select_and_scatter_add")

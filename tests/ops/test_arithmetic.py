@@ -1,0 +1,128 @@
+"""Sums, products, quotients, remainders, powers: values, types, gradients and errors against PyTorch."""
+
+import numpy as np
+import pytest
+
+import funtorch as torch
+
+X = np.array([[1.5, -2.5, 0.5], [3.0, -0.75, 2.0]])
+Y = np.array([[2.0, 1.25, -0.5]])
+I = np.array([7, -7, 5, -5, 0])  # noqa: E741
+J = np.array([3, 3, -3, -3, 4])
+Z = np.array([1 + 2j, -0.5j, 3.0])
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0])
+
+BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "copysign", "hypot", "rsub"]
+UNARY = ["neg", "abs", "sign", "sgn", "square", "reciprocal", "positive", "deg2rad", "rad2deg", "signbit"]
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_ops_agree(name, agree):
+    agree(lambda t, x, y: getattr(t, name)(x, y), X, Y, grad=name != "floor_divide")
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_ops_agree_at_special_values(name, agree):
+    agree(lambda t, x: getattr(t, name)(x), SPECIAL, grad=name != "reciprocal")
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "copysign", "true_divide"]
+)
+def test_integers_agree(name, agree):
+    agree(lambda t, x, y: getattr(t, name)(x, y.abs() if name == "pow" else y), I, J)
+
+
+@pytest.mark.parametrize("mode", [None, "floor", "trunc"])
+def test_rounding_modes_agree(mode, agree):
+    agree(lambda t, x, y: (t.div(x, y, rounding_mode=mode), x.div(-1.5, rounding_mode=mode)), I, J)
+    agree(lambda t, x, y: t.div(x, y, rounding_mode=mode), X, Y)
+
+
+def test_division_by_float_zero_agrees(agree):
+    agree(lambda t, x: (x / 0.0, x // 0.0, x % 0.0, t.fmod(x, 0.0)), SPECIAL, grad=False)
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_integer_division_by_zero_raises(name):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        getattr(torch, name)(torch.tensor([1, 2]), torch.tensor([1, 0]))
+
+
+def test_complex_arithmetic_agrees(agree):
+    agree(
+        lambda t, x, y: (x + y, x - 2j, x * y, x / y, x.abs(), x.sgn(), x.square(), t.addcmul(x, y, y, value=2j)),
+        Z,
+        Z[::-1].copy(),
+    )
+
+
+def test_alpha_and_value_agree(agree):
+    agree(lambda t, x, y: (t.add(x, y, alpha=2), t.sub(x, y, alpha=0.5), t.rsub(x, y, alpha=3)), X, Y)
+    agree(lambda t, x, y: (t.addcmul(x, y, y, value=3), t.addcdiv(x, y, y, value=0.5)), X, Y)
+
+
+def test_alpha_of_a_higher_category_raises(refuse):
+    refuse(lambda t, x: t.add(x, x, alpha=1.5), I, words=False)
+    refuse(lambda t, x: t.add(x, x, alpha=1j), X, words=False)
+
+
+@pytest.mark.parametrize("weight", [0.25, 0.75, 1.0])
+def test_lerp_agrees(weight, agree):
+    agree(lambda t, x, y: t.lerp(x, y.expand(2, 3), weight), X, Y)
+    agree(lambda t, x, y: t.lerp(x, y.expand(2, 3), x), X, Y)
+
+
+def test_bool_arithmetic(agree, refuse):
+    a, b = np.array([True, False]), np.array([True, True])
+    agree(lambda t, x, y: (x + y, x * y, x / y, x + 1, x * 2.5, x + x.sum()), a, b)
+    for f in (lambda t, x, y: x - y, lambda t, x, y: -x, lambda t, x, y: 1 - x, lambda t, x, y: x - 1):
+        refuse(f, a, b, words=False)
+
+
+def test_integers_wrap_around(agree):
+    agree(lambda t, x: (x + 1, x * 2, -x, x.abs(), x**3), np.array([2**63 - 1, -(2**63), 5]))
+    agree(lambda t, x: (x + 1, x * 2, x - 300), np.array([255, 0], np.uint8))
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, -2, 0.5, -0.5, 2.5, 7, 2.0])
+def test_pow_by_a_number_agrees(exponent, agree):
+    agree(lambda t, x: (x**exponent).sum(), np.abs(X))
+
+
+def test_pow_gradients_at_zero_agree(agree):
+    base, exponent = np.array([0.0, 0.0, 0.0, 2.0, 3.0]), np.array([0.0, 1.0, 2.0, 0.0, -1.5])
+    agree(lambda t, x, y: t.pow(x, y), base, exponent)
+    agree(lambda t, x: (x**0, x**1, x**2, x**3.5), base)
+    agree(lambda t, y: t.pow(0.0, y), np.array([0.0, 1.0, 2.5]))
+
+
+def test_pow_of_integers(agree, refuse):
+    agree(lambda t, x: (x**0, x**2, x**5, x**0.5 * 0, 2 ** x.abs()), I)
+    agree(lambda t, x, y: t.pow(x, y), np.array([1, -1, 2, -1, 3]), np.array([-3, -3, -1, -2, 4]))
+    refuse(lambda t, x: x**-1, I)
+
+
+def test_float_power_is_double(agree):
+    agree(lambda t, x: (t.float_power(x, 2), t.float_power(2, x), t.float_power(x, x)), np.abs(I))
+
+
+def test_frexp_and_ldexp_agree(agree):
+    x = np.array([0.1, -8.0, 0.0, 1e300, 5e-310, np.inf])
+    agree(lambda t, x: tuple(t.frexp(x)), x[[0, 1, 2, 3, 5]], grad=False)
+    agree(lambda t, x, y: t.ldexp(x, y), X, np.array([1, 2, -3]))
+
+
+def test_numbers_do_not_widen(agree):
+    agree(lambda t, x: (x + 1.5, x * 2, x / 3, 2 - x, x**2), np.array([1.0, 2.0], np.float16), grad=False)
+    agree(lambda t, x: (x + 1.5, x + 1, x * True, x / 2), np.array([1, 2], np.int32))
+
+
+def test_in_place_forms_refuse_what_does_not_fit(refuse):
+    refuse(lambda t, x: x.div_(2), I, words=False)
+    refuse(lambda t, x: x.add_(1.5), I, words=False)
+    refuse(lambda t, x, y: y.add_(x), X, Y, words=False)
+
+
+def test_unknown_rounding_mode_names_it(refuse):
+    refuse(lambda t, x: t.div(x, x, rounding_mode="up"), X)
