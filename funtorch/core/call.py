@@ -21,7 +21,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     ``recording=False`` keeps it off the tape of this level only. ``ceiling`` is the depth at which the call is made
     (the levels do this for the Tensors they wrap).
     """
-    values = []
+    values, avals = [], []
     top: Level | None = None
     needs = traced = False
     for arg in args:
@@ -29,21 +29,23 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
             if arg._base is not None:
                 _refresh(arg)
             value = arg._payload
-            kind = type(value)
-            if kind not in CONCRETE:
-                if kind in WRAPPED:
-                    level = value.level
-                    level.check_alive(value)
-                    if top is None or level.depth > top.depth:
-                        top = level
-                else:
-                    traced = True
             if arg._requires:
                 needs = True
-            values.append(value)
         else:
-            values.append(arg)
-            traced = traced or type(arg) not in CONCRETE
+            value = arg
+        kind = type(value)
+        if kind not in CONCRETE:
+            if kind in WRAPPED:
+                level = value.level
+                if not level.alive:
+                    level.complain(value)
+                if top is None or level.depth > top.depth:
+                    top = level
+            else:
+                traced = True
+        values.append(value)
+        avals.append((value.shape, value.dtype))
+    key = tuple(avals)
     if state.recorder is not None:
         state.recorder.read(args)
     if ceiling is None:
@@ -55,10 +57,10 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     elif traced:
         outs = run_traced(op, values)
     else:
-        outs = run(op, values)
+        outs = run(op, values, key)
     results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)
     if needs and recording and state.grad:
-        record(op, args, values, results, top.depth if top is not None else 0)
+        record(op, args, values, key, results, top.depth if top is not None else 0)
     if op.view and not isinstance(results, list):
         _attach(results, args[0], op)
     return tuple(results) if isinstance(results, list) else results

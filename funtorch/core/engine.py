@@ -45,12 +45,13 @@ class Slot:
         self.single = single
 
 
-def run(op: Op, values: Sequence[Any]) -> Any:
-    """Run ``op`` on concrete arrays: an array or a tuple of arrays.
+def run(op: Op, values: Sequence[Any], key: tuple | None = None) -> Any:
+    """Run ``op`` on concrete arrays: an array or a tuple of arrays. ``key``: their shapes and dtypes.
 
     Raises what the op's own checks raise; an error of JAX's becomes RuntimeError with the op and its arguments.
     """
-    key = tuple([(v.shape, v.dtype) for v in values])
+    if key is None:
+        key = tuple([(v.shape, v.dtype) for v in values])
     slot = op.programs.get(key)
     try:
         if slot is None:

@@ -40,11 +40,15 @@ class Level:
     def check_alive(self, payload: Any) -> None:
         """Raise if the transform that made ``payload`` has returned."""
         if not self.alive:
-            kind = {"f": "float", "i": "int", "b": "bool", "c": "complex"}.get(payload.dtype.kind, payload.dtype.name)
-            raise EscapedTensorError(
-                f"a Tensor of shape {list(payload.shape)} ({kind}) was made inside {self.name} and is used after {self.name} "
-                "returned. Return it from the function, or store what you need of it with the results."
-            )
+            self.complain(payload)
+
+    def complain(self, payload: Any) -> None:
+        """Raise for a payload that has outlived its transform."""
+        kind = {"f": "float", "i": "int", "b": "bool", "c": "complex"}.get(payload.dtype.kind, payload.dtype.name)
+        raise EscapedTensorError(
+            f"a Tensor of shape {list(payload.shape)} ({kind}) was made inside {self.name} and is used after {self.name} "
+            "returned. Return it from the function, or store what you need of it with the results."
+        )
 
 
 class Batched:

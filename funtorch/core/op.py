@@ -12,9 +12,16 @@ import numpy as np
 Mask = tuple[bool, ...]
 
 
-def is_differentiable(dtype: np.dtype) -> bool:
-    """Whether values of this NumPy dtype have derivatives (floating point or complex)."""
-    return dtype.kind in "fc" or jnp.issubdtype(dtype, jnp.inexact)
+class _Differentiable(dict):
+    """Whether values of a NumPy dtype have derivatives (floating point or complex), looked up once for each."""
+
+    def __missing__(self, dtype: np.dtype) -> bool:
+        found = self[dtype] = dtype.kind in "fc" or bool(jnp.issubdtype(dtype, jnp.inexact))
+        return found
+
+
+differentiable = _Differentiable()
+is_differentiable = differentiable.__getitem__
 
 
 def _conj(x: Any) -> Any:

@@ -70,8 +70,13 @@ def scalar(value: Any, to: dtype) -> np.ndarray:
     return _scalar(value, numpy_type, sign)
 
 
-def prepare(operands: tuple[Any, ...], floating: bool) -> tuple[dtype, list[Any]]:
+def prepare(operands: tuple[Any, ...], floating: bool) -> tuple[dtype, Sequence[Any]]:
     """The dtype in which to compute, and the operands with Python numbers made arrays of it."""
+    if len(operands) == 2:
+        first, second = operands
+        if isinstance(first, Handle) and isinstance(second, Handle) and first._payload.dtype is second._payload.dtype:
+            same = FROM_NUMPY[first._payload.dtype]
+            return (to_float(same) if floating else same), operands
     result = result_type(operands)
     if floating:
         result = to_float(result)

@@ -13,7 +13,7 @@ from jax.interpreters import partial_eval
 
 from ..errors import OpError
 from .handle import Handle, make
-from .op import Mask, Op, is_differentiable
+from .op import Mask, Op, differentiable
 from .state import state
 
 _sequence = itertools.count()
@@ -94,17 +94,18 @@ def _reads(vjp: Op, avals: tuple, outs: tuple) -> tuple[bool, ...]:
 class Node:
     """One recorded call. ``saved`` holds the payloads that the VJP reads (None elsewhere)."""
 
-    __slots__ = ("recipe", "saved", "edges", "seq", "hooks", "prehooks", "retained", "trace", "level", "__weakref__")
+    __slots__ = ("recipe", "saved", "edges", "seq", "level", "__dict__", "__weakref__")
+    hooks: dict | None = None  # on the gradients that it gives
+    prehooks: dict | None = None  # by output number, on the gradients that come in
+    retained: dict | None = None  # by output number, Tensors that keep their gradient
+    trace: Any = None
 
-    def __init__(self, recipe: Recipe, saved: tuple, edges: tuple) -> None:
+    def __init__(self, recipe: Recipe, saved: list, edges: list, level: int) -> None:
         self.recipe = recipe
-        self.saved = saved
+        self.saved: Any = saved
         self.edges = edges
         self.seq = next(_sequence)
-        self.hooks: dict | None = None  # on the gradients that it gives
-        self.prehooks: dict | None = None  # by output number, on the gradients that come in
-        self.retained: dict | None = None  # by output number, Tensors that keep their gradient
-        self.trace: Any = None
+        self.level = level
 
     def name(self) -> str:
         return backward_name(self.recipe.op.name)
@@ -215,39 +216,44 @@ def backward_name(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_") if part) + "Backward0"
 
 
-def record(op: Op, args: Sequence[Any], values: list[Any], results: Any, depth: int) -> None:
+def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results: Any, depth: int) -> None:
     """Put a call on the tape, if an argument that requires grad at this depth can reach a differentiable result."""
-    mask = tuple(
-        isinstance(a, Handle) and a._requires and a._level >= depth and is_differentiable(v.dtype)
-        for a, v in zip(args, values, strict=True)
-    )
-    outs = results if isinstance(results, list) else (results,)
-    if not any(mask) or not any(is_differentiable(out._payload.dtype) for out in outs):
-        return
-    avals = tuple((v.shape, v.dtype) for v in values)
-    key = (mask, avals)
+    mask, edges, level = [], [], depth
+    for arg, aval in zip(args, avals, strict=True):
+        marked = isinstance(arg, Handle) and arg._requires and arg._level >= depth and differentiable[aval[1]]
+        mask.append(marked)
+        if marked:
+            node = arg._node
+            edges.append((node, arg._output) if node is not None else (leaf_of(arg), 0))
+            if arg._level > level and not depth:
+                level = arg._level
+    key = (tuple(mask), avals)
     recipe = op.recipes.get(key)
     if recipe is None:
-        metas = tuple((o.shape, o.dtype if is_differentiable(o.dtype) else None) for o in (out._payload for out in outs))
-        recipe = op.recipes[key] = Recipe(op, mask, avals, metas)
-    saved = tuple(v if read else None for v, read in zip(values, recipe.reads, strict=True))
-    edges = tuple(place_of(a) for a, marked in zip(args, mask, strict=True) if marked)
-    node = Node(recipe, saved, edges)
+        outs = [out._payload for out in (results if isinstance(results, list) else (results,))]
+        if not edges or not any(differentiable[out.dtype] for out in outs):
+            return
+        metas = tuple((out.shape, out.dtype if differentiable[out.dtype] else None) for out in outs)
+        recipe = op.recipes[key] = Recipe(op, key[0], avals, metas)
+    saved = [v if read else None for v, read in zip(values, recipe.reads, strict=True)]
+    node = Node(recipe, saved, edges, level)
     if state.anomaly:
         node.trace = _user_stack()
-    place_results(node, outs, [a for a, marked in zip(args, mask, strict=True) if marked], depth)
+    if isinstance(results, list):
+        for number, (out, meta) in enumerate(zip(results, recipe.outs, strict=True)):
+            if meta[1] is not None:
+                _on_tape(out, node, number, level)
+    else:
+        _on_tape(results, node, 0, level)
 
 
-def place_results(node: Any, outs: Sequence[Handle], sources: list[Handle], depth: int) -> None:
-    """Make ``outs`` the outputs of ``node``, on the tape of the innermost level among its sources."""
-    level = depth or max(source._level for source in sources)
-    node.level = level
-    for number, out in enumerate(outs):
-        if is_differentiable(out._payload.dtype):
-            out._requires = True
-            out._node = node
-            out._output = number
-            out._level = level
+def _on_tape(out: Handle, node: Node, number: int, level: int) -> None:
+    out._requires = True
+    out._node = node
+    if number:
+        out._output = number
+    if level:
+        out._level = level
 
 
 def _user_stack() -> str:

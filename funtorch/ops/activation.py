@@ -18,7 +18,7 @@ SELU_SCALE = 1.0507009873554804934193349852946
 PURE = "nn.functional.pure"  # without the argument ``inplace``: the public forms are in `inplace_activation`
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def gelu(input: Array, *, approximate="none"):
     """z = x P(X <= x) for a standard normal X. input (*) of floats; approximate: "none", or "tanh" for a faster formula.
 
@@ -87,7 +87,7 @@ def celu(input: Array, alpha=1.0):
     return in_float32(_elu)(input, alpha=alpha, scale=1.0, rate=1.0 / alpha)
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def softplus(input: Array, beta=1, threshold=20):
     """z = log(1 + e^(beta x)) / beta, and x where beta x > threshold. input (*) of floats."""
     refuse("softplus_cpu", input, "bic")
@@ -100,7 +100,7 @@ def _softplus(x: Array, beta: float, threshold: float) -> Array:
     return jnp.where(linear, x, jnp.logaddexp(jnp.where(linear, 0, scaled), 0.0) / beta)
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def logsigmoid(input: Array):
     """z = log(1 / (1 + e^-x)), without overflow. input (*) of floats."""
     refuse("log_sigmoid_cpu", input, "bic")
@@ -157,7 +157,7 @@ def _floating(x: Array) -> Array:
     return x if is_inexact(x) else x.astype(default().numpy)
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def softshrink(input: Array, lambd=0.5):
     """z = x - lambda above lambda, x + lambda below -lambda, 0 between. input (*) of floats.
 

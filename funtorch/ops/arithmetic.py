@@ -158,6 +158,11 @@ def positive(input: Array):
     return input
 
 
+def sign_of(x: Array) -> Array:
+    """Sign of a real array: -1, 0 or 1, and 0 for NaN."""
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
 @jax.custom_jvp
 def magnitude(x: Array) -> Array:
     return jnp.abs(x)
@@ -167,7 +172,7 @@ def magnitude(x: Array) -> Array:
 def _magnitude_jvp(primals: tuple, tangents: tuple) -> tuple:
     # JAX takes 1 as the slope of |x| at 0; PyTorch takes 0.
     (x,), (dx,) = primals, tangents
-    return magnitude(x), dx * jnp.sign(x)
+    return magnitude(x), dx * sign_of(x)
 
 
 @op(inplace=True, alias=("absolute",))
@@ -182,14 +187,14 @@ def sign(input: Array):
     """Sign: -1, 0 or 1. input (*). Raises RuntimeError for complex input, where `sgn` is meant."""
     if jnp.iscomplexobj(input):
         raise OpError("sign(): Unlike NumPy, torch.sign doesn't return complex signs: use torch.sgn instead")
-    return input if input.dtype == bool else jnp.where(jnp.isnan(input), 0, jnp.sign(input)).astype(input.dtype)
+    return input if input.dtype == bool else sign_of(input)
 
 
 @op(inplace=True)
 def sgn(input: Array):
     """Sign, for complex input the direction: z = x / |x|, and 0 at 0. input (*)."""
     if not jnp.iscomplexobj(input):
-        return input if input.dtype == bool else jnp.where(jnp.isnan(input), 0, jnp.sign(input)).astype(input.dtype)
+        return input if input.dtype == bool else sign_of(input)
     zero = input == 0
     safe = jnp.where(zero, 1, input)
     return jnp.where(zero, 0, safe / jnp.abs(safe)).astype(input.dtype)
@@ -242,16 +247,19 @@ def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
     return input + _scaled(tensor1, value, "addcdiv") / tensor2
 
 
-@op(inplace=True)
-def lerp(input: Array, end: Array, weight: Operand):
+def _one_type(input: Any, end: Any, weight: Any) -> None:
+    for name, other in (("end", end), ("weight", weight)):
+        if isinstance(other, Tensor) and isinstance(input, Tensor) and other.dtype != input.dtype:
+            raise OpError(f"lerp(): expected dtype {input.dtype} for `{name}` but got dtype {other.dtype}")
+
+
+@op(promote="arith", inplace=True, check=_one_type)
+def lerp(input: Operand, end: Operand, weight: Operand):
     """Linear interpolation: z = x + w (y - x). input (*), end (*), weight: number or (*). Raises RuntimeError for mixed types."""
-    if input.dtype != end.dtype:
-        raise OpError(f"lerp(): expected dtype {input.dtype} for `end` but got dtype {end.dtype}")
     refuse("lerp", input, "bi")
-    w = weight.astype(input.dtype)
-    near = input + w * (end - input)
+    near = input + weight * (end - input)
     # From the end's side where w is large, so that w = 1 gives the end exactly.
-    return jnp.where(jnp.abs(w) < 0.5, near, end - (end - input) * (1 - w))
+    return jnp.where(jnp.abs(weight) < 0.5, near, end - (end - input) * (1 - weight))
 
 
 @op(promote="float", inplace=True)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ..core.handle import Handle, value_of
 from ..errors import ArgumentTypeError, OpError
 from .declare import Array, Operand, function, op
-from .operands import is_floating, is_inexact, kind_of
+from .operands import is_floating, is_inexact, kind_of, refuse
 
 
 @op(promote="arith", inplace=True)
@@ -24,36 +24,31 @@ def ne(input: Operand, other: Operand):
     return jnp.not_equal(input, other)
 
 
-def _ordered(x: Array, name: str) -> None:
-    if jnp.iscomplexobj(x):
-        raise OpError(f"{name}(): not implemented for '{kind_of(x)}': complex numbers have no order")
-
-
 @op(promote="arith", inplace=True, alias=("less",))
 def lt(input: Operand, other: Operand):
     """Whether x < y. input (*), other (*)."""
-    _ordered(input, "lt")
+    refuse("lt", input, "c")
     return jnp.less(input, other)
 
 
 @op(promote="arith", inplace=True, alias=("less_equal",))
 def le(input: Operand, other: Operand):
     """Whether x <= y. input (*), other (*)."""
-    _ordered(input, "le")
+    refuse("le", input, "c")
     return jnp.less_equal(input, other)
 
 
 @op(promote="arith", inplace=True, alias=("greater",))
 def gt(input: Operand, other: Operand):
     """Whether x > y. input (*), other (*)."""
-    _ordered(input, "gt")
+    refuse("gt", input, "c")
     return jnp.greater(input, other)
 
 
 @op(promote="arith", inplace=True, alias=("greater_equal",))
 def ge(input: Operand, other: Operand):
     """Whether x >= y. input (*), other (*)."""
-    _ordered(input, "ge")
+    refuse("ge", input, "c")
     return jnp.greater_equal(input, other)
 
 

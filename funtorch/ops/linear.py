@@ -279,7 +279,7 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta=1, alpha=1):
     return _weighted(input.astype(wide), vec1.astype(wide)[:, None] * vec2.astype(wide), beta, alpha)
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def linear(input: Array, weight: Array, bias: Array | None = None):
     """z = x W^T + b. input (*, K), weight (M, K) or (K), bias (M) or (); z (*, M) or (*).
 

@@ -24,7 +24,11 @@ _LARGEST_PRODUCT = 4
 
 
 def _general(x: Array, y: Array) -> Array:
-    return jax.lax.pow(*jnp.broadcast_arrays(x, y)) if is_inexact(x) else _whole(*jnp.broadcast_arrays(x, y))
+    x, y = jnp.broadcast_arrays(x, y)
+    if not is_inexact(x):
+        return _whole(x, y)
+    # 0 ** 0 is 1 ** 0: the slope y x^(y - 1) would be 0 times infinity there, and PyTorch's is 0.
+    return jax.lax.pow(jnp.where((x == 0) & (y == 0), 1, x), y)
 
 
 def _whole(x: Array, y: Array) -> Array:

@@ -73,6 +73,8 @@ def same(g, w, ulps, scale):
     kind = np.complex128 if g.dtype.kind == "c" else np.float64
     g, w = g.astype(kind), w.astype(kind)
     np.testing.assert_array_equal(np.isnan(g), np.isnan(w))
+    if scale is None and kind is np.float64:
+        np.testing.assert_array_equal(np.signbit(g[w == 0]), np.signbit(w[w == 0]))
     np.testing.assert_allclose(
         g, w, rtol=max(ulps * eps, 1e-12 if eps < 1e-15 else 0), atol=ulps * eps * (scale or 0)
     )

@@ -12,7 +12,7 @@ from .table import Equation, Inline, is_float, is_narrow_float, rule
 @rule("convert_element_type", elementwise=True)
 def convert(eqn: Equation) -> Callable | Inline:
     source, target = np.dtype(eqn.inputs[0].dtype), np.dtype(eqn.dtype)
-    if target == bool:
+    if target.kind == "b":
         return lambda x: np.not_equal(x, np.zeros((), source))
     if is_float(source) and target.kind in "iu":
         return saturating(source, target)

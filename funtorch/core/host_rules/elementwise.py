@@ -17,7 +17,6 @@ UFUNCS: dict[str, Callable] = {
     "min": np.minimum,
     "neg": np.negative,
     "abs": np.absolute,
-    "sign": np.sign,
     "floor": np.floor,
     "ceil": np.ceil,
     "exp": np.exp,
@@ -124,16 +123,13 @@ def integer_pow(eqn: Equation) -> Callable:
 
 def _repeated(x, exponent: int):
     """x to an integer power by squaring, as XLA expands it."""
-    if exponent == 0:
-        return np.ones_like(x)
-    result, square, left = None, x, abs(exponent)
-    while left:
-        if left & 1:
-            result = np.multiply(result, square) if result is not None else square
-        left >>= 1
-        if left:
-            square = np.multiply(square, square)
-    return result if exponent > 0 else np.divide(np.ones((), x.dtype), result)
+    if exponent < 0:
+        return np.divide(np.ones((), x.dtype), _repeated(x, -exponent))
+    if exponent <= 1:
+        return x if exponent else np.ones_like(x)
+    half = _repeated(x, exponent // 2)
+    square = np.multiply(half, half)
+    return np.multiply(square, x) if exponent % 2 else square
 
 
 @rule("rsqrt", elementwise=True)
@@ -153,6 +149,23 @@ def logistic(eqn: Equation) -> Callable:
         return np.reciprocal(result)
 
     return (lambda x: run(x.astype(np.float32)).astype(dtype)) if is_narrow_float(dtype) else run
+
+
+@rule("sign", elementwise=True)
+def sign(eqn: Equation) -> Callable:
+    dtype = np.dtype(eqn.dtype)
+    if dtype.kind == "c":
+        return _complex_sign
+    if not is_float(dtype):
+        return np.sign
+    return lambda x: np.where(np.equal(x, 0), x, np.sign(x))  # -0.0 stays
+
+
+def _complex_sign(x):
+    size = np.absolute(x)
+    result = np.empty_like(x)
+    result.real, result.imag = np.divide(x.real, size), np.divide(x.imag, size)
+    return np.where(np.equal(x, 0), x, result)
 
 
 @rule("round", elementwise=True)

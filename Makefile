@@ -1,0 +1,47 @@
+# make demo: the five-part tour on real data.   make test: the tests.   See CONTRIBUTING.md for the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test parity bench lint docs clean
+
+demo: .venv/demo.stamp
+	$(BIN)/funtorch demo
+
+test: .venv/test.stamp
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+parity: .venv/test.stamp
+	OMP_NUM_THREADS=1 $(BIN)/python tests/parity/run.py --modules --optimizers
+
+bench: .venv/test.stamp
+	$(BIN)/python benchmarks/run.py
+
+lint: .venv/lint.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: .venv/test.stamp
+	$(BIN)/python docs/build.py
+
+.venv/made.stamp:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "funtorch needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+.venv/demo.stamp: .venv/made.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	touch $@
+
+.venv/test.stamp: .venv/made.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[demo,test]'
+	touch $@
+
+.venv/lint.stamp: .venv/made.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[lint]'
+	touch $@
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
