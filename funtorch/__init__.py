@@ -29,6 +29,7 @@ from .numbers_info import finfo, iinfo
 from .ops import registry as _registry
 from .ops.creation import get_default_device, is_tensor, set_default_device
 from .printing import set_printoptions
+from .serialization import load, save
 from .size import Size
 from .tensor import Tensor
 from .version import __version__

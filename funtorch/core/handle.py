@@ -36,6 +36,10 @@ class Handle:
     _inference = False
     _siblings: str | None = None  # the op of which this is one of several view results
 
+    if TYPE_CHECKING:  # Tensor's methods are attached by the op files
+
+        def __getattr__(self, name: str) -> Any: ...
+
 
 _class: type[Handle] = Handle
 # While a recorder is active, it is told of each Tensor that is made (innermost last).

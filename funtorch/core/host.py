@@ -1,8 +1,8 @@
 """The host tier: jaxprs run by NumPy, with nothing to compile.
 
-:func:`prepare` turns a jaxpr into a :class:`Program`, once per shape; the rules for primitives stand in ``host_rules``,
-one family a file, and :func:`rule` adds more. A primitive without a rule runs through XLA by itself; ``falls`` counts
-those runs by name.
+:func:`prepare` turns a jaxpr into a :class:`Program`, once per shape; the rules for primitives stand in
+``host_rules``, one family a file, and :func:`rule` adds more. A primitive without a rule runs through XLA by
+itself; ``falls`` counts those runs by name.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .host_rules.table import Equation, Inline, rule
 
 __all__ = ["Equation", "Inline", "Program", "falls", "host_rules", "prepare", "rule"]
 
-# A context in which NumPy does not warn. Entering a copy of it costs 0.1 us, np.errstate 0.85; and a copy, unlike
-# the context itself, may be entered by many threads at once and again from within.
+# A context in which NumPy does not warn. Entering a copy of it costs 0.1 us, np.errstate 0.85; and a copy,
+# unlike the context itself, may be entered by many threads at once and again from within.
 _QUIET = contextvars.copy_context()
 _QUIET.run(np.seterr, all="ignore")
 
@@ -31,9 +31,9 @@ _QUIET.run(np.seterr, all="ignore")
 class Program:
     """A prepared jaxpr: ``program(*arrays)`` gives a tuple of arrays of the jaxpr's shapes and dtypes.
 
-    Arguments are NumPy arrays of exactly the shapes and dtypes of the jaxpr's inputs; they are never written to, and
-    a result may share memory with one. ``run`` is the same as a bare function; ``steps`` names the primitives that
-    are left to run each time.
+    Arguments are NumPy arrays of exactly the shapes and dtypes of the jaxpr's inputs; they are never written
+    to, and a result may share memory with one. ``run`` is the same as a bare function; ``steps`` names the
+    primitives that are left to run each time.
     """
 
     __slots__ = ("run", "steps")

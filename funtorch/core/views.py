@@ -6,6 +6,7 @@ Arrays are immutable, so sharing is by bookkeeping: a view keeps its base and th
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ import numpy as np
 from ..errors import OpError
 from .call import call
 from .engine import CONCRETE
-from .handle import Handle
+from .handle import Handle, make
 from .levels import WRAPPED
 from .op import Op
 from .state import state
@@ -116,13 +117,33 @@ def write(target: Handle, new: Handle) -> None:
             "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
             "You should replace the inplace operation by an out-of-place one."
         )
-    parents: list[Any] = [base]
-    for link in target._chain[:-1]:
-        parents.append(_through(link, parents[-1], not target._detached))
-    for link, parent in zip(reversed(target._chain), reversed(parents), strict=True):
-        op, places = (link.op, link.places) if type(link) is At else (link, ())
-        new = call(scatter(op), (parent, new, *places))
+    new = _written(base, target._chain, new, not target._detached)
     _put(base, new, history=state.grad and not target._detached)
+
+
+def _written(base: Any, chain: tuple[Link, ...], new: Any, recording: bool) -> Any:
+    """``base`` with ``new`` where ``chain`` leads."""
+    if not chain:
+        return new
+    link = chain[0]
+    op, places = (link.op, link.places) if type(link) is At else (link, ())
+    if op.inverse is None:  # its elements may coincide, so that only the places tell which of them were written
+        shape = tuple(base._payload.shape)
+        at: Any = make(np.arange(math.prod(shape)).reshape(shape))
+        for each in chain:
+            at = _through(each, at, False)
+        return call(_PUT, (base, new, at))
+    if len(chain) > 1:
+        new = _written(_through(link, base, recording), chain[1:], new, recording)
+    return call(scatter(op), (base, new, *places))
+
+
+def _put_at(base: Any, value: Any, places: Any) -> Any:
+    value = jnp.broadcast_to(value.astype(base.dtype), places.shape)
+    return base.reshape(-1).at[places].set(value).reshape(base.shape)
+
+
+_PUT = Op(_put_at, "view_scatter")
 
 
 def _put(target: Handle, new: Handle, history: bool) -> None:
@@ -149,14 +170,8 @@ def _check_outer(target: Handle, new: Handle) -> None:
 @functools.lru_cache(maxsize=4096)
 def scatter(op: Op) -> Op:
     """The Op ``(base, value, *places) -> base with the elements that the view op shows replaced by value``."""
-    if op.inverse is not None:
-        return Op(op.inverse, f"{op.name}_scatter")
-
-    def put(base: Any, value: Any, *at: Any) -> Any:
-        places = op.fn(jnp.arange(base.size).reshape(base.shape), *at)
-        return base.reshape(-1).at[places.reshape(-1)].set(value.reshape(-1)).reshape(base.shape)
-
-    return Op(put, f"{op.name}_scatter")
+    assert op.inverse is not None
+    return Op(op.inverse, f"{op.name}_scatter")
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

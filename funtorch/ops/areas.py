@@ -7,9 +7,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..core.dims import wrap_dim
+from ..dtypes import default
 from ..errors import OpError
 from .declare import Array, op
-from .operands import is_inexact, number
+from .operands import is_inexact
 
 
 @op()
@@ -41,9 +42,9 @@ def _strips(y: Array, x: Array | None, dx: Any, dim: int, name: str) -> tuple[Ar
     """The areas of the trapezoids between neighbours."""
     axis = wrap_dim(dim, y.ndim)
     later, earlier = _neighbours(y, axis)
-    mean = (later + earlier) * number(0.5, y.dtype) if is_inexact(y) else (later + earlier) / 2
+    pairs = later + earlier
     if x is None:
-        return mean * (number(dx, mean.dtype) if not isinstance(dx, complex) else dx), axis
+        return _halved(pairs * dx), axis
     if x.ndim == 1:
         if x.shape[0] != y.shape[axis]:
             raise OpError(f"{name}(): There must be one `x` value for each sample point: got {x.shape[0]} for {y.shape[axis]}")
@@ -54,7 +55,11 @@ def _strips(y: Array, x: Array | None, dx: Any, dim: int, name: str) -> tuple[Ar
         x = x.reshape((1,) * (y.ndim - x.ndim) + x.shape)
         later, earlier = _neighbours(x, wrap_dim(axis - y.ndim, x.ndim))
         gaps = later - earlier
-    return mean * gaps, axis
+    return _halved(pairs * gaps), axis
+
+
+def _halved(areas: Array) -> Array:
+    return (areas if is_inexact(areas) else areas.astype(default().numpy)) * 0.5
 
 
 @op(alias=("trapz",), method=False, out=False)

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import OpError
 from ..tensor import Tensor
 from .declare import Array, Operand, function, op
-from .operands import holds_zero, number, refuse
+from .operands import holds_zero, in_float32, number, refuse, tensor_first, tensor_somewhere
 
 BOOL_MINUS = (
     "{}(): Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
@@ -56,7 +56,12 @@ def sub(input: Operand, other: Operand, *, alpha=1):
     return input - _scaled(other, alpha, "sub")
 
 
-@op(promote="arith", out=False, check=lambda x, y, alpha: _two_bools(y, x, "rsub"))
+def _rsub_operands(input: Any, other: Any, alpha: Any) -> None:
+    tensor_first("rsub")(input)
+    _two_bools(other, input, "rsub")
+
+
+@op(promote="arith", out=False, check=_rsub_operands)
 def rsub(input: Operand, other: Operand, alpha=1):
     """Difference the other way round: z = y - alpha * x. input (*), other (*). Raises RuntimeError for bools."""
     return other - _scaled(input, alpha, "rsub")
@@ -74,7 +79,11 @@ def true_divide(input: Operand, other: Operand):
     return jax.lax.div(*jnp.broadcast_arrays(input, other))
 
 
+_some_tensor = tensor_somewhere("division")
+
+
 def _no_zero(input: Any, other: Any) -> None:
+    _some_tensor(input, other)
     if holds_zero(input, other):
         raise OpError("ZeroDivisionError: integer division by a zero in other")
 
@@ -132,7 +141,12 @@ def remainder(input: Operand, other: Operand):
     return jnp.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 
 
-@op(promote="arith", inplace=True, check=_no_zero)
+def _fmod_operands(input: Any, other: Any) -> None:
+    tensor_first("fmod")(input)
+    _no_zero(input, other)
+
+
+@op(promote="arith", inplace=True, check=_fmod_operands)
 def fmod(input: Operand, other: Operand):
     """Remainder with the dividend's sign: z = x - y trunc(x / y). input (*), other (*). Raises RuntimeError for integers by 0."""
     refuse("fmod", input, "bc")
@@ -208,7 +222,7 @@ def signbit(input: Array):
     return jnp.signbit(input) if jnp.issubdtype(input.dtype, jnp.floating) else input < 0
 
 
-@op(promote="float", inplace=True)
+@op(promote="float", inplace=True, check=tensor_first("copysign"))
 def copysign(input: Operand, other: Operand):
     """The magnitude of x with the sign of y. input (*), other (*). The gradient at x = 0 is 0."""
     if jnp.iscomplexobj(input):
@@ -233,7 +247,7 @@ def square(input: Array):
 @op(promote="arith", inplace=True)
 def addcmul(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
     """z = x + value * a * b. input (*), tensor1 (*), tensor2 (*): broadcast together."""
-    return input + _scaled(tensor1, value, "addcmul") * tensor2
+    return in_float32(lambda x, a, b: x + _scaled(a, value, "addcmul") * b)(input, tensor1, tensor2)
 
 
 @op(promote="arith", inplace=True)
@@ -244,7 +258,7 @@ def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
             "addcdiv(): Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform "
             "a true division of tensor1 and tensor2."
         )
-    return input + _scaled(tensor1, value, "addcdiv") / tensor2
+    return in_float32(lambda x, a, b: x + _scaled(a, value, "addcdiv") / b)(input, tensor1, tensor2)
 
 
 def _one_type(input: Any, end: Any, weight: Any) -> None:

@@ -5,47 +5,72 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from .arithmetic import magnitude
+from .arithmetic import sign_of
 from .bessel_series import first_kind, second_kind, third_kind
 from .declare import Array, Operand, op
 from .operands import in_float32, refuse
 from .trigonometric import sinc_of
 
+# The rules below are the functions' differential equations: JAX's own go through |x|, which has a kink at 0.
 
-def _i(x: Array, order: int, scaled: bool) -> Array:
-    """Modified Bessel functions of the first kind; scaled: times exp(-|x|)."""
-    size = magnitude(x)
-    found = (jax.lax.bessel_i0e if order == 0 else jax.lax.bessel_i1e)(size)
-    found = found if scaled else jnp.exp(size) * found
-    return found if order == 0 else jnp.where(x < 0, -found, found)
+
+@jax.custom_jvp
+def _i0(x: Array) -> Array:
+    return jnp.exp(jnp.abs(x)) * jax.lax.bessel_i0e(x)
+
+
+@jax.custom_jvp
+def _i1(x: Array) -> Array:
+    return jnp.exp(jnp.abs(x)) * jax.lax.bessel_i1e(x)
+
+
+@jax.custom_jvp
+def _i0e(x: Array) -> Array:
+    return jax.lax.bessel_i0e(x)
+
+
+@jax.custom_jvp
+def _i1e(x: Array) -> Array:
+    return jax.lax.bessel_i1e(x)
+
+
+def _over(y: Array, x: Array) -> Array:
+    """y / x for a y that is about x / 2 near 0."""
+    return jnp.where(x == 0, 0.5, y / jnp.where(x == 0, 1, x)).astype(x.dtype)
+
+
+_i0.defjvp(lambda x, dx: (_i0(*x), dx[0] * _i1(*x)))
+_i1.defjvp(lambda x, dx: (_i1(*x), dx[0] * (_i0(*x) - _over(_i1(*x), *x))))
+_i0e.defjvp(lambda x, dx: (_i0e(*x), dx[0] * (_i1e(*x) - sign_of(*x) * _i0e(*x))))
+_i1e.defjvp(lambda x, dx: (_i1e(*x), dx[0] * (_i0e(*x) - sign_of(*x) * _i1e(*x) - _over(_i1e(*x), *x))))
 
 
 @op(promote="float", inplace=True, alias=("special.i0", "special.modified_bessel_i0"))
 def i0(input: Operand):
     """Modified Bessel function of the first kind of order 0. input (*)."""
     refuse("i0", input, "c")
-    return in_float32(lambda x: _i(x, 0, False))(input)
+    return in_float32(_i0)(input)
 
 
 @op(promote="float", namespace="special")
 def i0e(input: Operand):
     """`i0` times exp(-|x|). input (*)."""
     refuse("i0e", input, "c")
-    return in_float32(lambda x: _i(x, 0, True))(input)
+    return in_float32(_i0e)(input)
 
 
 @op(promote="float", namespace="special", alias=("modified_bessel_i1",))
 def i1(input: Operand):
     """Modified Bessel function of the first kind of order 1. input (*)."""
     refuse("i1", input, "c")
-    return in_float32(lambda x: _i(x, 1, False))(input)
+    return in_float32(_i1)(input)
 
 
 @op(promote="float", namespace="special")
 def i1e(input: Operand):
     """`i1` times exp(-|x|). input (*)."""
     refuse("i1e", input, "c")
-    return in_float32(lambda x: _i(x, 1, True))(input)
+    return in_float32(_i1e)(input)
 
 
 @op(promote="float", namespace="special")

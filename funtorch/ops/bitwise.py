@@ -8,24 +8,24 @@ import jax
 import jax.numpy as jnp
 
 from .declare import Array, Operand, op
-from .operands import number, refuse
+from .operands import number, refuse, tensor_first, tensor_somewhere
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_somewhere("bitwise_and"))
 def bitwise_and(input: Operand, other: Operand):
     """Bits set in both; for bools logical and. input (*), other (*). Raises NotImplementedError for floats."""
     refuse("bitwise_and", input, "fc")
     return input & other
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_somewhere("bitwise_or"))
 def bitwise_or(input: Operand, other: Operand):
     """Bits set in one or both; for bools logical or. input (*), other (*). Raises NotImplementedError for floats."""
     refuse("bitwise_or", input, "fc")
     return input | other
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_somewhere("bitwise_xor"))
 def bitwise_xor(input: Operand, other: Operand):
     """Bits set in exactly one; for bools logical xor. input (*), other (*). Raises NotImplementedError for floats."""
     refuse("bitwise_xor", input, "fc")
@@ -48,13 +48,13 @@ def _shift(x: Array, y: Array, name: str, shifted: Any, beyond: Any) -> Array:
     return jnp.where(outside, beyond(x), shifted(x, jnp.where(outside, number(0, x.dtype), y)))
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_somewhere("bitwise_left_shift"))
 def bitwise_left_shift(input: Operand, other: Operand):
     """Bits moved up by y places: z = x 2^y, wrapping around. input (*), other (*)."""
     return _shift(input, other, "lshift", jax.lax.shift_left, jnp.zeros_like)
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_somewhere("bitwise_right_shift"))
 def bitwise_right_shift(input: Operand, other: Operand):
     """Bits moved down by y places, the sign kept: z = floor(x / 2^y). input (*), other (*)."""
     if input.dtype.kind == "u":
@@ -62,14 +62,14 @@ def bitwise_right_shift(input: Operand, other: Operand):
     return _shift(input, other, "rshift", jax.lax.shift_right_arithmetic, lambda x: jnp.where(x < 0, -1, 0).astype(x.dtype))
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_first("gcd"))
 def gcd(input: Operand, other: Operand):
     """Greatest common divisor, not negative. input (*), other (*) of integers."""
     refuse("gcd", input, "bfc")
     return jnp.gcd(input, other)
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_first("lcm"))
 def lcm(input: Operand, other: Operand):
     """Least common multiple, not negative. input (*), other (*) of integers."""
     refuse("lcm", input, "bfc")

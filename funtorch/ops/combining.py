@@ -54,7 +54,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     sizes = tuple(x.numel() for x in given)
     grids = [x.reshape([n if e == d else 1 for e in range(len(sizes))]).expand(sizes) for d, (x, n) in enumerate(zip(given, sizes, strict=True))]
     if swap:
-        grids = [g.transpose(0, 1) for g in grids]
         grids[:2] = grids[1], grids[0]
     return tuple(grids)
 

@@ -9,43 +9,43 @@ import jax.numpy as jnp
 from ..core.handle import Handle, value_of
 from ..errors import ArgumentTypeError, OpError
 from .declare import Array, Operand, function, op
-from .operands import is_floating, is_inexact, kind_of, refuse
+from .operands import is_floating, is_inexact, kind_of, refuse, tensor_first
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_first("eq"))
 def eq(input: Operand, other: Operand):
     """Whether x = y. input (*), other (*)."""
     return jnp.equal(input, other)
 
 
-@op(promote="arith", inplace=True, alias=("not_equal",))
+@op(promote="arith", inplace=True, alias=("not_equal",), check=tensor_first("ne"))
 def ne(input: Operand, other: Operand):
     """Whether x differs from y. input (*), other (*)."""
     return jnp.not_equal(input, other)
 
 
-@op(promote="arith", inplace=True, alias=("less",))
+@op(promote="arith", inplace=True, alias=("less",), check=tensor_first("lt"))
 def lt(input: Operand, other: Operand):
     """Whether x < y. input (*), other (*)."""
     refuse("lt", input, "c")
     return jnp.less(input, other)
 
 
-@op(promote="arith", inplace=True, alias=("less_equal",))
+@op(promote="arith", inplace=True, alias=("less_equal",), check=tensor_first("le"))
 def le(input: Operand, other: Operand):
     """Whether x <= y. input (*), other (*)."""
     refuse("le", input, "c")
     return jnp.less_equal(input, other)
 
 
-@op(promote="arith", inplace=True, alias=("greater",))
+@op(promote="arith", inplace=True, alias=("greater",), check=tensor_first("gt"))
 def gt(input: Operand, other: Operand):
     """Whether x > y. input (*), other (*)."""
     refuse("gt", input, "c")
     return jnp.greater(input, other)
 
 
-@op(promote="arith", inplace=True, alias=("greater_equal",))
+@op(promote="arith", inplace=True, alias=("greater_equal",), check=tensor_first("ge"))
 def ge(input: Operand, other: Operand):
     """Whether x >= y. input (*), other (*)."""
     refuse("ge", input, "c")

@@ -16,13 +16,13 @@ from ..core.promotion import scalar
 from ..core.state import state
 from ..core.views import is_contiguous, write
 from ..devices import device, jax_device
-from ..dtypes import PUBLIC, as_dtype, dtype
+from ..dtypes import INTEGER, PUBLIC, as_dtype, dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import TYPE_NAMES, _check_overlap, cast
 from .declare import function
-from .permuting import expanded, fitted
+from .permuting import fitted, mismatch
 
 _CLONE = Op(lambda x: x, "clone")
 
@@ -170,6 +170,13 @@ for _name, _method in (("type_as", type_as), ("type", type_), ("cpu", cpu), ("cu
     registry.add_method(_name, _method)
 
 
+def _check_broadcast(have: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+    if len(have) > len(sizes):
+        raise OpError(f"output with shape {list(sizes)} doesn't match the broadcast shape {list(have)}")
+    if any(n not in (1, size) for n, size in zip(reversed(have), reversed(sizes), strict=False)):
+        raise OpError(mismatch([sizes, have]))
+
+
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Copy ``src`` into this Tensor: broadcast to its shape, converted to its dtype.
 
@@ -181,7 +188,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     in_place_allowed(self, "copy_", state.grad)
     value_of(src)
     sizes = tuple(value_of(self).shape)
-    expanded(tuple(src.shape), sizes)
+    _check_broadcast(tuple(src.shape), sizes)
     _check_overlap(self, "copy_")
     if src is not self:
         write(self, call(fitted(sizes), (cast(src, self.dtype),)))
@@ -204,6 +211,10 @@ def fill_value(value: Any, kind: dtype, name: str) -> Any:
     if not isinstance(value, (int, float, complex, np.generic)):
         raise ArgumentTypeError(f"{name}(): argument 'value' must be Number or 0-dim Tensor, not {type(value).__name__}")
     value = value.item() if isinstance(value, np.generic) else value
+    if kind.category == INTEGER and isinstance(value, float):
+        limits = np.iinfo(kind.numpy)
+        if not limits.min <= value <= limits.max:
+            raise OpError(f"value cannot be converted to type {kind.name}_t without overflow")
     return scalar(bool(value) if kind.name == "bool" else value, kind).astype(kind.numpy)
 
 
@@ -214,7 +225,7 @@ def _fill(x: Any, value: Any) -> Any:
 _FILL = Op(_fill, "fill")
 
 
-@function(method=True)
+@function()
 def fill(input: Tensor, value: Any) -> Tensor:
     """A Tensor of ``input``'s shape and dtype, filled with a number or a 0-dim Tensor."""
     return call(_FILL, (input, fill_value(value, input.dtype, "fill_")))
@@ -224,7 +235,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Fill ``input`` in place with a number or a 0-dim Tensor. Raises RuntimeError for a leaf that requires grad."""
     in_place_allowed(input, "fill_", state.grad)
-    _check_overlap(input, "fill_")
     write(input, fill(input, value))
     return input
 
@@ -233,6 +243,5 @@ def fill_(input: Tensor, value: Any) -> Tensor:
 def zero_(input: Tensor) -> Tensor:
     """Fill ``input`` with zeros in place. Raises RuntimeError for a leaf that requires grad."""
     in_place_allowed(input, "zero_", state.grad)
-    _check_overlap(input, "zero_")
     write(input, fill(input, 0))
     return input

@@ -45,7 +45,6 @@ def _covariance(x: Array, correction: Any, fweights: Array | None, aweights: Arr
         centred = x - (x.sum(1, keepdims=True) / total)
         spread = centred
     else:
-        weights = weights.astype(x.real.dtype)
         total = weights.sum()
         centred = x - (x * weights).sum(1, keepdims=True) / total
         spread = centred * weights
@@ -55,7 +54,7 @@ def _covariance(x: Array, correction: Any, fweights: Array | None, aweights: Arr
     else:
         degrees = total - correction
     matrix = centred @ spread.T.conj() / jnp.maximum(degrees, 0)
-    return matrix.squeeze().astype(x.dtype) if matrix.shape == (1, 1) else matrix.astype(x.dtype)
+    return matrix.squeeze() if matrix.shape == (1, 1) else matrix
 
 
 @op(out=False, check=_check_weights)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .declare import Array, Operand, op
-from .operands import in_float32, number, refuse
+from .operands import in_float32, number, refuse, tensor_somewhere
 
 
 @op(promote="float", inplace=True)
@@ -94,14 +94,14 @@ def _logit(x: Array, eps: Any) -> Array:
     return jnp.log(x / (1 - x))
 
 
-@op(promote="float", inplace=True, alias=("special.xlogy",))
+@op(promote="float", inplace=True, alias=("special.xlogy",), check=tensor_somewhere("xlogy"))
 def xlogy(input: Operand, other: Operand):
     """z = x log(y), and 0 where x is 0. input (*), other (*)."""
     refuse("xlogy", input, "c")
     return in_float32(lambda x, y: _times_log(x, y, jnp.log, 0))(*jnp.broadcast_arrays(input, other))
 
 
-@op(promote="float", namespace="special")
+@op(promote="float", namespace="special", check=tensor_somewhere("xlog1py"))
 def xlog1py(input: Operand, other: Operand):
     """z = x log(1 + y), and 0 where x is 0. input (*), other (*)."""
     refuse("xlog1py", input, "c")

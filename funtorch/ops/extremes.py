@@ -33,7 +33,7 @@ def _extreme(x: Array, dim: Any, keepdim: bool, name: str, reduce: Any) -> Array
     dims = wrap_dims(dim, x.ndim)
     if dim is None or dim == ():
         if x.size == 0:
-            raise OutOfBoundsError(NO_ELEMENTS.format(name))
+            raise OpError(NO_ELEMENTS.format(name))
     else:
         _filled(x, dims, name)
     return reduce(x, axis=dims, keepdims=keepdim)

@@ -1,7 +1,8 @@
-"""Counts of values in bins. The edges of histograms are found from the values, so these need concrete Tensors."""
+"""Counts of values in bins."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,8 @@ import numpy as np
 from ..core.handle import Handle
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
-from .assignment import into
-from .declare import Array, function, op
-from .operands import is_floating, number, refuse
+from .declare import Array, Arrays, function, op
+from .operands import in_float32, is_floating, number, refuse
 from .return_types import TYPES
 
 
@@ -32,7 +32,10 @@ def histc(input: Array, bins=100, min=0, max=0):
         raise OpError(f"torch.histc(): max must be larger than min, but got min={min}, max={max}")
     if not input.size:
         return jnp.zeros(bins, input.dtype)
-    x = input.reshape(-1)
+    return in_float32(lambda x: _counts_between(x, bins, min, max))(input.reshape(-1))
+
+
+def _counts_between(x: Array, bins: int, min: float, max: float) -> Array:
     if min == max:
         low, high = jnp.min(x), jnp.max(x)
     else:
@@ -48,47 +51,65 @@ def _bin(x: Array, low: Array, high: Array, bins: int) -> Array:
     return jnp.clip(place, 0, bins - 1).astype(np.int64)
 
 
-def _values(x: Any, name: str) -> np.ndarray:
-    if not isinstance(x, Handle):
-        raise ArgumentTypeError(f"{name}(): argument 'input' must be Tensor, not {type(x).__name__}")
-    return x._host(f"{name}()")
-
-
-def _edges(x: np.ndarray, bins: int, limits: Sequence[float] | None, name: str) -> np.ndarray:
+def _even_edges(x: Array, bins: int, limits: Any, name: str) -> Array:
     """Edges of equal bins between given limits, or between the values' extremes."""
     if bins <= 0:
         raise OpError(f"{name}(): bins must be > 0, but got {bins}")
-    if limits is None:
-        low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
-    else:
+    if limits is not None:
         low, high = limits
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise OpError(f"{name}(): range [{low}, {high}] is not finite")
-    if low > high:
-        raise OpError(f"{name}(): min should not exceed max, but got min={low}, max={high}")
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, bins + 1, dtype=x.dtype)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise OpError(f"{name}(): range [{low}, {high}] is not finite")
+        if low > high:
+            raise OpError(f"{name}(): min should not exceed max, but got min={low}, max={high}")
+        low, high = number(low, x.dtype), number(high, x.dtype)
+    elif x.size:
+        low, high = jnp.min(x), jnp.max(x)
+    else:
+        low = high = number(0.0, x.dtype)
+    half = number(0.5, x.dtype)
+    low, high = jnp.where(low == high, low - half, low), jnp.where(low == high, high + half, high)
+    return jnp.linspace(low, high, bins + 1, dtype=x.dtype)
 
 
-def _counted(points: np.ndarray, edges: list[np.ndarray], weight: np.ndarray | None, density: bool) -> np.ndarray:
+def _counted(points: Array, edges: Sequence[Array], weight: Array | None, density: bool) -> Array:
     """The weighted counts of points (N, D) in the grid of bins, as density if asked."""
-    shape = tuple(len(e) - 1 for e in edges)
-    places, inside = [], np.ones(len(points), bool)
-    for column, edge in zip(points.T, edges, strict=True):
-        place = np.searchsorted(edge, column, side="right") - 1
-        place = np.where(column == edge[-1], len(edge) - 2, place)
-        inside &= (column >= edge[0]) & (column <= edge[-1])
-        places.append(np.clip(place, 0, len(edge) - 2))
-    counts = np.zeros(shape, points.dtype)
-    weights = np.ones(len(points), points.dtype) if weight is None else weight.reshape(-1)
-    np.add.at(counts, tuple(p[inside] for p in places), weights[inside])
+    places, inside = [], jnp.ones(points.shape[0], bool)
+    for d, edge in enumerate(edges):
+        column = points[:, d]
+        place = jnp.searchsorted(edge, column, side="right") - 1
+        place = jnp.where(column == edge[-1], edge.size - 2, place)  # the last bin is closed
+        inside = inside & (column >= edge[0]) & (column <= edge[-1])
+        places.append(jnp.clip(place, 0, edge.size - 2))
+    weights = jnp.ones(points.shape[0], points.dtype) if weight is None else weight.reshape(-1)
+    counts = jnp.zeros([e.size - 1 for e in edges], points.dtype).at[tuple(places)].add(jnp.where(inside, weights, 0))
     if density:
-        volume = 1.0
-        for axis, edge in enumerate(edges):
-            volume = volume * np.diff(edge).reshape((-1,) + (1,) * (len(edges) - axis - 1))
-        counts = counts / counts.sum() / volume
-    return counts.astype(points.dtype)
+        counts = counts / counts.sum()
+        for d, edge in enumerate(edges):
+            counts = counts / (edge[1:] - edge[:-1]).reshape((-1,) + (1,) * (len(edges) - d - 1))
+    return counts
+
+
+def _floats(x: Array, weight: Array | None, name: str) -> None:
+    refuse(name, x, "bic")
+    if weight is not None and (weight.shape != x.shape or weight.dtype != x.dtype):
+        raise OpError(f"torch.{name}(): if weight tensor is provided it should have the same shape and dtype as the input tensor")
+
+
+@op(name="_histogram_evenly", method=False, result=TYPES["histogram"]._make)
+def _histogram_evenly(input: Array, weight: Array | None = None, bins=100, range=None, density=False):
+    """Counts in equal bins, and their edges."""
+    _floats(input, weight, "histogram")
+    edges = _even_edges(input, bins, range, "histogram")
+    return _counted(input.reshape(-1, 1), [edges], weight, density), edges
+
+
+@op(name="_histogram_at", method=False, result=TYPES["histogram"]._make)
+def _histogram_at(input: Array, bins: Array, weight: Array | None = None, density=False):
+    """Counts in bins with given edges, and the edges."""
+    _floats(input, weight, "histogram")
+    if bins.ndim != 1 or bins.dtype != input.dtype:
+        raise OpError("torch.histogram(): bins tensor should have one dimension and the dtype of input")
+    return _counted(input.reshape(-1, 1), [bins], weight, density), bins
 
 
 @function(method=True)
@@ -98,19 +119,20 @@ def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, d
     input (*) of floats; bins: their number, or their edges (n + 1,); range: (low, high) for a number; weight: like input;
     density: divide by the total and the bins' widths. Gives (hist (n,), bin_edges (n + 1,)). Raises RuntimeError.
     """
-    x = _values(input, "histogram")
     if isinstance(bins, Handle):
-        edges = _values(bins, "histogram")
-        if edges.ndim != 1 or edges.dtype != x.dtype:
-            raise OpError("torch.histogram(): bins tensor should have one dimension and the dtype of input")
-    else:
-        edges = _edges(x, bins, range, "histogram")
-    weights = None if weight is None else _values(weight, "histogram")
-    if weights is not None and weights.shape != x.shape:
-        raise OpError("torch.histogram(): if weight tensor is provided it should have the same shape as the input tensor")
-    counts = _counted(x.reshape(-1, 1), [edges], weights, density)
-    found = TYPES["histogram"](Tensor._of_numpy(counts), Tensor._of_numpy(edges))
-    return found if out is None else into(out, found, "histogram")
+        return _histogram_at(input, bins, weight, density, out=out)
+    return _histogram_evenly(input, weight, bins, range, density, out=out)
+
+
+@op(name="_histogramdd", method=False, out=False)
+def _histogramdd(input: Array, edges: Arrays, weight: Array | None = None, bins=(), range=None, density=False):
+    """Counts in a grid, and the edges of each dimension: given ones, or those of equal bins."""
+    refuse("histogramdd", input, "bic")
+    points = input.reshape(-1, input.shape[-1])
+    if not edges:
+        limits = [None if range is None else range[2 * d : 2 * d + 2] for d in builtins.range(len(bins))]
+        edges = [_even_edges(points[:, d], n, limits[d], "histogramdd") for d, n in enumerate(bins)]
+    return _counted(points, edges, weight, density), *edges
 
 
 @function(method=True)
@@ -120,21 +142,21 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
     input (..., D) of floats; bins: a number, one for each dimension, or a list of D edge Tensors; range: 2 D limits.
     Gives (hist of D dimensions, bin_edges: a tuple). Raises RuntimeError.
     """
-    x = _values(input, "histogramdd")
-    if x.ndim < 2:
+    if input.dim() < 2:
         raise OpError("torch.histogramdd(): input tensor should have at least 2 dimensions")
-    points, count = x.reshape(-1, x.shape[-1]), x.shape[-1]
-    numbers = [bins] * count if isinstance(bins, int) else list(bins)
-    if len(numbers) != count:
-        raise OpError(f"torch.histogramdd(): expected {count} sequences of bins for the last dimension, got {len(numbers)}")
-    edges = []
-    for d, each in enumerate(numbers):
-        limits = None if range is None else range[2 * d : 2 * d + 2]
-        edges.append(
-            _values(each, "histogramdd") if isinstance(each, Handle) else _edges(points[:, d], each, limits, "histogramdd")
-        )
-    counts = _counted(points, edges, None if weight is None else _values(weight, "histogramdd"), density)
-    return TYPES["histogramdd"](Tensor._of_numpy(counts), tuple(Tensor._of_numpy(e) for e in edges))
+    count = input.shape[-1]
+    listed = [bins] * count if isinstance(bins, int) else list(bins)
+    if len(listed) != count:
+        raise OpError(f"torch.histogramdd(): expected {count} sequences of bins for the last dimension, got {len(listed)}")
+    edges = listed if isinstance(listed[0], Handle) else []
+    hist, *found = _histogramdd(input, edges, weight, () if edges else listed, range, density)
+    return TYPES["histogramdd"](hist, tuple(found))
+
+
+def _values(x: Any, name: str) -> np.ndarray:
+    if not isinstance(x, Handle):
+        raise ArgumentTypeError(f"{name}(): argument 'input' must be Tensor, not {type(x).__name__}")
+    return x._host(f"{name}()")
 
 
 @function(method=True)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.promotion import result_type
-from ..errors import ArgumentTypeError, OpError
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 from .assignment import cast, into
 from .declare import function, sequence_argument
@@ -66,7 +66,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     """
     tensors = sequence_argument(tensors, "cat", "tensors", 1)
     if not tensors:
-        raise ArgumentTypeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ArgumentValueError("torch.cat(): expected a non-empty list of Tensors")
     for number, x in enumerate(tensors):
         if not x.shape:
             raise OpError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")

@@ -32,7 +32,7 @@ def viewing(name: str, inverse: Callable | None, layout: Callable) -> Callable:
     """Make of ``fn(x, *statics)`` on arrays a function ``(tensor, *statics) -> view``.
 
     ``inverse(base, value, *statics)`` and ``layout(shape, strides, offset, *statics)`` are as in `core.op.Op`; without an
-    ``inverse`` values go back through the flat places that the view shows.
+    ``inverse`` (where elements may coincide) values go to the flat places that the view shows.
     """
 
     def decorate(fn: Callable) -> Callable:

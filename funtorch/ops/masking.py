@@ -49,7 +49,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def _check_broadcast(input: Any, mask: Any) -> None:
-    shapes = [tuple(value_of(x).shape) for x in (input, mask)]
+    shapes = [tuple(value_of(x).shape) for x in (mask, input)]
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:

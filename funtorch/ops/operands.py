@@ -13,7 +13,7 @@ from ..core.handle import Handle, value_of
 from ..core.promotion import scalar
 from ..core.views import concrete
 from ..dtypes import FROM_NUMPY, INTEGER
-from ..errors import MissingError
+from ..errors import ArgumentTypeError, MissingError
 
 KINDS = {
     "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
@@ -79,3 +79,24 @@ def holds_zero(*operands: Any) -> bool:
     value_of(divisor)
     values = concrete(divisor)
     return values is not None and not values.all()
+
+
+def tensor_first(name: str) -> Callable:
+    """A check for ops whose first operand has to be a Tensor, where others may be numbers. Raises TypeError."""
+
+    def check(*operands: Any) -> None:
+        if not isinstance(operands[0], Handle):
+            found = type(operands[0]).__name__
+            raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {found}")
+
+    return check
+
+
+def tensor_somewhere(name: str) -> Callable:
+    """A check for ops of which either of the first two operands may be a number, but not both. Raises TypeError."""
+
+    def check(*operands: Any) -> None:
+        if not (isinstance(operands[0], Handle) or isinstance(operands[1], Handle)):
+            raise ArgumentTypeError(f"{name}(): one of the first two arguments must be Tensor, but both are numbers")
+
+    return check

@@ -183,15 +183,7 @@ def _expand_layout(shape: Sizes, strides: Sizes, offset: int, sizes: Sizes) -> t
     return sizes, tuple(found), offset
 
 
-def _unexpand(base: Any, value: Any, sizes: Sizes) -> Any:
-    """Each base element takes the value written to its first copy."""
-    if 0 in value.shape:
-        return base
-    kept = [slice(None) if have == shown else slice(0, 1) for have, shown in zip(base.shape, value.shape[value.ndim - base.ndim :], strict=True)]
-    return value[(0,) * (value.ndim - base.ndim) + tuple(kept)]
-
-
-@viewing("expand", _unexpand, _expand_layout)
+@viewing("expand", None, _expand_layout)
 def _expand(x: Any, sizes: Sizes) -> Any:
     return jnp.broadcast_to(x, sizes)
 

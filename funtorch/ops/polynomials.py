@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .declare import Array, Operand, op
-from .operands import in_float32, refuse
+from .operands import in_float32, refuse, tensor_somewhere
 
 
 def _recurrence(x: Array, n: Array, first: Array, step: Callable) -> Array:
@@ -44,7 +44,7 @@ def _polynomial(name: str, first: Callable, step: Callable, doc: str) -> Any:
 
     polynomial.__name__ = polynomial.__qualname__ = name
     polynomial.__doc__ = f"{doc} of degree n. x (*), n (*): a number or integers, broadcast together."
-    return op(promote="float", namespace="special")(polynomial)
+    return op(promote="float", namespace="special", check=tensor_somewhere(name))(polynomial)
 
 
 def _chebyshev(x: Array, k: Array, p: Array, before: Array) -> Array:

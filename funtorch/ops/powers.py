@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from . import return_types
 from .assignment import cast, into
 from .declare import Array, Operand, function, op
-from .operands import in_float32, is_inexact, number, refuse
+from .operands import in_float32, is_inexact, number, refuse, tensor_first, tensor_somewhere
 
 # Exponents that get an op of their own: products and roots instead of the general power.
 _SIMPLE = {0: None, 0.5: jnp.sqrt, -0.5: jax.lax.rsqrt}
@@ -48,7 +48,7 @@ def _whole(x: Array, y: Array) -> Array:
     return jnp.where(y < 0, jnp.where(x == 1, one, jnp.where(x == -1, odd, 0)), result).astype(x.dtype)
 
 
-@op(promote="arith", name="_pow", method=False, out=False)
+@op(promote="arith", name="_pow", method=False, out=False, check=tensor_somewhere("pow"))
 def _pow(input: Operand, exponent: Operand):
     """Power: z = x ** y. input (*), exponent (*): broadcast together."""
     refuse("pow", input, "b")
@@ -94,6 +94,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 @function(method=True, inplace=True)
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """Power in double precision: z = x ** y. input (*), exponent (*) or a number; z is float64 or complex128."""
+    tensor_somewhere("float_power")(input, exponent)
     wide = complex128 if result_type((input, exponent)).category == COMPLEX else float64
     base, power = (cast(x, wide) if isinstance(x, Handle) else x for x in (input, exponent))
     if not isinstance(power, Handle):
@@ -113,7 +114,7 @@ def rsqrt(input: Operand):
     return jax.lax.rsqrt(input)
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_first("hypot"))
 def hypot(input: Operand, other: Operand):
     """Length of the hypotenuse: z = sqrt(x^2 + y^2), without overflow midway. input (*), other (*). Its gradient at 0 is NaN."""
     refuse("hypot", input, "bic")
@@ -128,7 +129,7 @@ def _hypot(x: Array, y: Array) -> Array:
     return jnp.where(infinite, jnp.inf, safe * jnp.sqrt(u * u + v * v)).astype(x.dtype)
 
 
-@op(promote="float", inplace=True)
+@op(promote="float", inplace=True, check=tensor_somewhere("ldexp"))
 def ldexp(input: Operand, other: Operand):
     """z = x * 2 ** y. input (*), other (*)."""
     return input * jnp.exp2(other)

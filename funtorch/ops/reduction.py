@@ -110,8 +110,9 @@ def _sum_to_size(self: Any, *size: Any) -> Any:
     if len(want) > len(have) or not builtins.all(w in (1, h) for w, h in zip(padded, have, strict=True)):
         raise OpError(f"size {{{list(want)}}} is not expandable to size {{{list(have)}}}.")
     dims = [d for d, (w, h) in enumerate(zip(padded, have, strict=True)) if w == 1 and h != 1]
-    reduced = sum(self, dims, keepdim=True) if dims else self
-    return reduced.reshape(want)
+    if not want:
+        return sum(self)
+    return (sum(self, dims, keepdim=True) if dims else self).reshape(want)
 
 
 registry.add_method("sum_to_size", _sum_to_size)

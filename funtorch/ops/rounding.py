@@ -61,7 +61,18 @@ def _to_decimals(x: Array, decimals: int) -> Array:
 
 @op(promote="arith", inplace=True)
 def nextafter(input: Operand, other: Operand):
-    """The next number after x in the direction of y. input (*), other (*) of floats. It has no gradient."""
+    """The next number after x in the direction of y. input (*), other (*) of floats. Its gradient for x is 1, unless x = y."""
     refuse("nextafter", input, "bic")
-    x, y = (jax.lax.stop_gradient(a) for a in jnp.broadcast_arrays(input, other))
+    return _next(*jnp.broadcast_arrays(input, other))
+
+
+@jax.custom_jvp
+def _next(x: Array, y: Array) -> Array:
     return jnp.nextafter(x, y)
+
+
+@_next.defjvp
+def _next_jvp(primals: tuple, tangents: tuple) -> tuple:
+    # JAX has no rule for it; a step to the neighbour moves along with x.
+    (x, y), (dx, _) = primals, tangents
+    return _next(x, y), jnp.where(x == y, 0, dx)

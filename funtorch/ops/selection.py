@@ -12,31 +12,31 @@ from ..core.handle import Handle
 from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, Operand, function, op
-from .operands import is_floating, number, refuse
+from .operands import is_floating, number, refuse, tensor_first
 
 
-@op(promote="arith")
+@op(promote="arith", check=tensor_first("maximum"))
 def maximum(input: Operand, other: Operand):
     """The larger of x and y; NaN if one is. input (*), other (*). Where they're equal each gets half of the gradient."""
     refuse("maximum", input, "c")
     return jnp.maximum(input, other)
 
 
-@op(promote="arith")
+@op(promote="arith", check=tensor_first("minimum"))
 def minimum(input: Operand, other: Operand):
     """The smaller of x and y; NaN if one is. input (*), other (*). Where they're equal each gets half of the gradient."""
     refuse("minimum", input, "c")
     return jnp.minimum(input, other)
 
 
-@op(promote="arith")
+@op(promote="arith", check=tensor_first("fmax"))
 def fmax(input: Operand, other: Operand):
     """The larger of x and y; the other one where one is NaN. input (*), other (*)."""
     refuse("fmax", input, "c")
     return jnp.where((input >= other) | jnp.isnan(other), input, other)
 
 
-@op(promote="arith")
+@op(promote="arith", check=tensor_first("fmin"))
 def fmin(input: Operand, other: Operand):
     """The smaller of x and y; the other one where one is NaN. input (*), other (*)."""
     refuse("fmin", input, "c")
@@ -65,17 +65,17 @@ def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None
     return z
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_first("clamp_min"))
 def clamp_min(input: Operand, min: Operand):
     """z = max(x, min). input (*), min: number or (*). The gradient at the end is 1."""
-    refuse("clamp_min", input, "bc")
+    refuse("clamp_min", input, "c")
     return _unless(input < min, input, min)
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensor_first("clamp_max"))
 def clamp_max(input: Operand, max: Operand):
     """z = min(x, max). input (*), max: number or (*). The gradient at the end is 1."""
-    refuse("clamp_max", input, "bc")
+    refuse("clamp_max", input, "c")
     return _unless(input > max, input, max)
 
 

@@ -55,6 +55,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     fewer than edge_order + 1 samples, or spacing of another length.
     """
     dims = wrap_dims(dim, input.dim())
+    spacing = 1 if spacing is None else spacing
     if edge_order not in (1, 2):
         raise OpError("torch.gradient only supports edge_order=1 and edge_order=2.")
     for d in dims:

@@ -1,4 +1,4 @@
-"""The host tier's programs: whole functions, their gradients and batched forms, and the promises of a Program."""
+"""The host tier's programs: whole functions, their gradients and batched forms, and what a Program promises."""
 
 from __future__ import annotations
 
@@ -82,6 +82,13 @@ def lstm(w, xs):
     return lax.scan(step, (start, start), xs)
 
 
+def scan_with_branches(x):
+    def step(carry, row):
+        return lax.cond(row[0] > 0, jnp.sin, lambda c: c * row, carry), carry
+
+    return lax.scan(step, x[0], x, reverse=True)
+
+
 def cross_entropy(x, target):
     return -jnp.take_along_axis(jax.nn.log_softmax(x), target[:, None], 1).mean()
 
@@ -114,9 +121,7 @@ PROGRAMS = {
     "interpolation": (lambda x: jax.image.resize(x, (7, 9), "bilinear"), X),
     "checkpoint": (jax.checkpoint(lambda x: jnp.sin(jnp.sin(x))), X),
     "padding": (lambda x: lax.pad(x, x[0, 0], ((-1, 2, 1), (2, -3, 2))), X),
-    "scan with branches": (
-        lambda x: lax.scan(lambda c, r: (lax.cond(r[0] > 0, jnp.sin, lambda c: c * r, c), c), x[0], x, reverse=True), X,
-    ),
+    "scan with branches": (scan_with_branches, X),
     "spectrum": (lambda x: jnp.abs(jnp.fft.rfft(x)), X),
     "maximum of ties": (lambda x: jnp.round(x).max(1), X),
 }  # fmt: skip

@@ -53,7 +53,7 @@ def xla(fn, *args):
 
 
 def compare(fn, *args, ulps: float = 8, scale: float | None = None, may_fall: bool = False):
-    """The host tier against XLA: dtypes, shapes and values. ``scale`` is the size that rounding errors go by."""
+    """The host tier against XLA: dtypes, shapes, values. ``scale`` is the size that rounding errors go by."""
     args = [np.asarray(a) for a in args]
     before = host.falls.total()
     got = host.prepare(jax.make_jaxpr(fn)(*args))(*args)

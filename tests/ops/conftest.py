@@ -1,5 +1,6 @@
 """``agree(f, *arrays)``: the same function of a torch-like module and Tensors, run under torch and under funtorch."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,10 @@ def _numbers(tensor: Any) -> np.ndarray:
 def _run(module: Any, f: Any, arrays: tuple, grad: bool) -> tuple[list, list]:
     """The results of ``f`` and the gradients of a weighted sum of them, or the exception's builtin classes."""
     inputs = [module.tensor(a, requires_grad=grad and a.dtype.kind in "fc") if isinstance(a, np.ndarray) else a for a in arrays]
-    results = _leaves(f(module, *inputs))
+    with warnings.catch_warnings():
+        if module is torch:  # it warns of what it deprecates
+            warnings.simplefilter("ignore")
+        results = _leaves(f(module, *inputs))
     tensors = [r for r in results if isinstance(r, module.Tensor)]
     wanted = [x for x in inputs if isinstance(x, module.Tensor) and x.requires_grad]
     grads: list = []

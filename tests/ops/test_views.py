@@ -164,3 +164,32 @@ def test_bytes_written_through_the_view():
     x = funtorch.zeros(2)
     x.view(funtorch.int32)[0] = 0x3F800000
     assert x.tolist() == [1.0, 0.0]
+
+
+def expanded_row(t, x):
+    y = x * 1
+    y[0, 0].expand(3, 4)[1].mul_(10)
+    return y
+
+
+def overlapping_windows(t, x):
+    y = x * 1
+    y.unfold(2, 2, 1)[:, :, 1].mul_(10)
+    return y
+
+
+def filled_expansion(t, x):
+    y = x.detach() * 1  # torch has no gradient here
+    y[:, :1].expand(2, 5, 4).fill_(7)
+    return y
+
+
+def diagonal_part(t, x):
+    y = x * 1
+    y.diagonal(0, 1, 2)[1].mul_(10)
+    return y
+
+
+@pytest.mark.parametrize("f", [expanded_row, overlapping_windows, filled_expansion, diagonal_part])
+def test_writes_through_views_whose_elements_coincide(f, agree):
+    agree(f, X)

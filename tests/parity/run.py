@@ -93,6 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
     except NoCandidateError as error:
         print(f"{settings.candidate} cannot be imported: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped: this is what was run")
     order = {name: i for i, name in enumerate(families)}
     rows, columns = sorted(progress.rows, key=lambda row: order[row.name]), all_columns()
     census = report.read_census(options.census) if options.census else {}

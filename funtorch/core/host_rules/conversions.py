@@ -1,4 +1,7 @@
-"""Changes of dtype. NumPy leaves floats out of an integer's range undefined; XLA saturates them, and maps NaN to 0."""
+"""Changes of dtype.
+
+NumPy leaves floats out of an integer's range undefined; XLA saturates them, and maps NaN to 0.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """conv_general_dilated as one matrix product: im2col through strided windows.
 
-Whatever the dimension numbers, the left operand becomes (G, N, C, *space), the right one (G, O, C, *window), and the
-result (G, N, O, *places); G are the groups, of features or of the batch.
+Whatever the dimension numbers, the left operand becomes (G, N, C, *space), the right one (G, O, C, *window),
+and the result (G, N, O, *places); G are the groups, of features or of the batch.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def select_n(eqn: Equation) -> Callable | Inline:
 def shift(eqn: Equation) -> Callable:
     dtype = np.dtype(eqn.dtype)
     bits = dtype.itemsize * 8
-    word = dtype if eqn.name == "shift_right_arithmetic" else np.dtype(f"u{dtype.itemsize}")
+    word = np.dtype(f"{'i' if eqn.name == 'shift_right_arithmetic' else 'u'}{dtype.itemsize}")
     move = np.left_shift if eqn.name == "shift_left" else np.right_shift
 
     def run(x, amount):

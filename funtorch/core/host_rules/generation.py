@@ -1,7 +1,7 @@
-"""From steps to one Python function: straight-line code over local variables that are given up at their last use.
+"""From steps to one Python function: straight-line code over local variables, given up at their last use.
 
-The text depends on the program's structure alone; functions and constants come in by closure. So a program that
-differs from an earlier one only in shapes finds its code compiled.
+The text depends on the program's structure alone; functions and constants come in by closure. So a program
+that differs from an earlier one only in shapes finds its code compiled.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def built(step: Step, program: Callable) -> Callable | Inline:
 
 
 def folded(step: Step, function: Callable | Inline) -> bool:
-    """Runs the step now, where its inputs are constants and its outputs small or views; says whether it did."""
+    """Runs the step now, if its inputs are constants and its outputs small or views; says whether it did."""
     if step.effects or any([v.data is None for v in step.inputs]):
         return False
     if not (step.rule and step.rule.view) and sum(prod(v.shape) for v in step.outputs) >= FOLD_BELOW:
@@ -73,6 +73,7 @@ class Writer:
             name = self.fresh()
             self.params.append(name)
             self.names.setdefault(id(value), name)
+        self.held = set(self.params)  # what the caller keeps alive anyway
 
     def fresh(self) -> str:
         if self.free:
@@ -97,8 +98,8 @@ class Writer:
     def add(self, step: Step, function: Callable | Inline, last: set[int], owned: set[int]) -> None:
         """Writes one step.
 
-        ``last`` holds the ids of the values that no later step reads, ``owned`` those of the values whose memory
-        nobody else sees: a ufunc may write over one that is both.
+        ``last`` holds the ids of the values that no later step reads, ``owned`` those of the values whose
+        memory nobody else sees: a ufunc may write over one that is both.
         """
         inputs = [self.name(v) for v in step.inputs]
         given_up = {}
@@ -115,7 +116,8 @@ class Writer:
         self.free += given_up
         targets = [self.fresh() for _ in step.outputs]
         self.lines.append(f"{', '.join(targets)} = {text}" if targets else text)
-        dead = [n for n in given_up if n not in targets]
+        self.held.difference_update(targets)
+        dead = [n for n in given_up if n not in targets and n not in self.held]
         if dead:
             self.lines.append(f"{' = '.join(dead)} = None")
         for value, target in zip(step.outputs, targets, strict=True):
@@ -153,7 +155,7 @@ def _writable(output: Value, given_up: dict[str, Value], owned: set[int]) -> lis
 
 
 def _owned(work: list[tuple[Step, Callable | Inline]]) -> set[int]:
-    """The ids of the values in memory of their own: made by a step that never returns a view, and read by such only."""
+    """The ids of the values in memory of their own: made and read only by steps that never return a view."""
     made: set[int] = set()
     seen: set[int] = set()
     for step, function in work:
@@ -178,10 +180,10 @@ def _lasts(work: list[tuple[Step, Callable | Inline]], outputs: list[Value]) -> 
 def generate(
     low: Lowering, args: list[Value], outputs: list[Value], border: Callable | None
 ) -> tuple[Callable, tuple[str, ...]]:
-    """The function of NumPy arrays that runs the steps of ``low``, for use inside another program; and their names.
+    """The function of NumPy arrays that runs the steps of ``low``, for use inside another program, and their names.
 
-    With a ``border`` (which makes contexts), for use by itself: it runs in such a context, and gives arrays of rank 0
-    in place of NumPy scalars.
+    With a ``border`` (which makes contexts), for use by itself: it runs in such a context, and gives arrays
+    of rank 0 in place of NumPy scalars.
     """
     work = []
     for step in live_steps(low.steps, outputs):

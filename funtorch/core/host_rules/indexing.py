@@ -1,8 +1,8 @@
 """gather and dynamic slices.
 
-Gather and scatter share one idea, :class:`Places`: their operand is seen with the indexed axes first, which one tuple
-of NumPy index arrays addresses, and the axes taken whole after them. The index arrays broadcast over the batch axes
-of the indices and the window axes that are taken in part.
+Gather and scatter share one idea, :class:`Places`: their operand is seen with the indexed axes first, which
+one tuple of NumPy index arrays addresses, and the axes taken whole after them. The index arrays broadcast
+over the batch axes of the indices and the window axes that are taken in part.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def gather(eqn: Equation) -> Callable:
 
 
 def _arranger(places: Places, offsets: list[int], rank: int) -> tuple[int, ...] | None:
-    """The permutation from (batch, partial, whole) to the axes of the gather's result; None if it is the identity."""
+    """The permutation from (batch, partial, whole) to the axes of the gather's result; None: the identity."""
     window = dict(zip(places.window, offsets, strict=True))
     batch = iter(a for a in range(rank) if a not in offsets)
     where = [*(next(batch) for _ in places.batch), *(window[d] for d in (*places.partial, *places.whole))]

@@ -10,7 +10,7 @@ from .table import Equation, rule
 
 
 def over_stack(function: Callable, outputs: int) -> Callable:
-    """``function`` of matrices, for each of a stack: (..., m, n) arrays in, ``outputs`` stacked arrays out."""
+    """``function`` of matrices for each of a stack: (..., m, n) arrays in, ``outputs`` stacks out."""
 
     def run(*stacks):
         batch = stacks[0].shape[:-2]

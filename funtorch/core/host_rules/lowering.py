@@ -1,8 +1,8 @@
 """From a jaxpr to a flat list of steps on values: calls inlined, broadcasts kept thin, dead steps dropped.
 
-A broadcast is not carried out where it stands. Its value stays *thin*: an array of rank 0, or of the full rank with
-ones, that broadcasts to the variable's shape. Elementwise steps take thin values as they are, and give thin results;
-a step of another kind gets the value made whole.
+A broadcast is not carried out where it stands. Its value stays *thin*: an array of rank 0, or of the full
+rank with ones, that broadcasts to the variable's shape. Elementwise steps take thin values as they are, and
+give thin results; a step of another kind gets the value made whole.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Spec(NamedTuple):
 
 
 class Value:
-    """What one step makes: ``shape`` may be thinner than the variable's. ``data`` is set once it is a constant."""
+    """What one step makes. ``shape`` may be thinner than the variable's; ``data`` is set if it is constant."""
 
     __slots__ = ("data", "dense", "dtype", "shape", "spread", "whole")
 

@@ -1,4 +1,4 @@
-"""scatter and its kinds: the operand is copied, and the updates combined with it at the :class:`Places` of their slices."""
+"""scatter and its kinds: the operand is copied, and updates combined with it at their slices' :class:`Places`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lowering does with some equations instead of adding a step: calls, identities, broadcasts, known branches."""
+"""Equations that add no step of their own: calls, identities, broadcasts, branches that are known."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def thin_iota(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value] | Non
 
 @shortcut("reshape", "squeeze", "expand_dims", "transpose", "rev", "slice", "dynamic_slice")
 def moved(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value] | None:
-    """Moving the elements of a value whose elements are all the same changes nothing; nor does reshaping to the same."""
+    """Moving elements that are all the same changes nothing; nor does reshaping to the same shape."""
     out, value = eqn.outvars[0].aval, inputs[0]
     if is_key(out.dtype) or 0 in out.shape:
         return None

@@ -11,7 +11,6 @@ from .table import Equation, is_narrow_float, rule
 FUNCTIONS: dict[str, str] = {
     "erf": "erf",
     "erfc": "erfc",
-    "erf_inv": "erfinv",
     "lgamma": "gammaln",
     "bessel_i0e": "i0e",
     "bessel_i1e": "i1e",
@@ -32,6 +31,13 @@ def special(eqn: Equation) -> Callable:
     import scipy.special
 
     return widened(getattr(scipy.special, FUNCTIONS[eqn.name]), np.dtype(eqn.dtype))
+
+
+@rule("erf_inv", elementwise=True)
+def erf_inv(eqn: Equation) -> Callable:
+    from scipy.special import erfinv
+
+    return widened(lambda x: np.copysign(erfinv(x), x), np.dtype(eqn.dtype))  # -0.0 stays
 
 
 @rule("digamma", elementwise=True)

@@ -1,8 +1,9 @@
 """The table of NumPy rules, and what a rule is given.
 
-A rule is a builder. It runs once per equation, when a program is prepared, and returns what will run each time: a
-function of NumPy arrays, or an :class:`Inline` expression, which costs no Python call. A builder that returns None
-declines the equation, which then runs through XLA. Values of rank 0 may reach a function as NumPy scalars.
+A rule is a builder. It runs once per equation, when a program is prepared, and returns what will run each
+time: a function of NumPy arrays, or an :class:`Inline` expression, which costs no Python call. A builder that
+returns None declines the equation, which then runs through XLA. Values of rank 0 may reach a function as
+NumPy scalars.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _reducer(
 
 
 def _selected(windows: Windows, x: np.ndarray, real: np.ndarray | None, keep: np.ufunc) -> np.ndarray:
-    """For each window the number of the offset that is selected: one that ``keep`` prefers to all later ones."""
+    """For each window the number of the offset selected: one that ``keep`` prefers to all later ones."""
     first, *others = windows.views()
     best, chosen = x[first], np.zeros(windows.counts, np.int32)
     valid = None if real is None else real[first]
@@ -121,7 +121,7 @@ def _preference(eqn: Equation) -> np.ufunc | None:
 
 @rule("select_and_scatter_add")
 def select_and_scatter_add(eqn: Equation) -> Callable | None:
-    """(source, operand) -> zeros like the operand, each element of the source added where its window's best was."""
+    """(source, operand) -> zeros like the operand, each source element added where its window's best was."""
     keep, dtype = _preference(eqn), np.dtype(eqn.dtype)
     operand = eqn.inputs[1].shape
     if keep is None or 0 in operand or 0 in eqn.inputs[0].shape:

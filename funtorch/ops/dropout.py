@@ -1,0 +1,168 @@
+"""Dropout: random zeros, elementwise or by channel. Draws are PyTorch's: one for each element, or for each channel."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentValueError, OpError
+from . import registry
+from .activation import PURE
+from .assignment import TYPE_NAMES
+from .declare import Array, function, op
+from .random import bernoulli_mask
+
+SELU_FLOOR = 1.7580993408473766  # SELU's limit at minus infinity, without its sign
+NO_FLOAT = "result type Float can't be cast to the desired output type {}"
+TOO_SMALL = (
+    "{0}: Received a {1}-D input to {0}, which is deprecated and will result in an error in a future release. To retain the "
+    "behavior and silence this warning, please use dropout instead. Note that {0} exists to provide channel-wise dropout on "
+    "inputs with {2} spatial dimensions, a channel dimension, and an optional batch dimension (i.e. {3}D or {4}D inputs)."
+)
+WITHOUT_BATCH = (
+    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+    "interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to interpret "
+    "the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, "
+    "please switch to using dropout1d instead."
+)
+
+
+@op(namespace=PURE, out=False, inplace=True)
+def masked(input: Array, mask: Array, p):
+    """x mask / (1 - p). input (*), mask broadcast to it."""
+    scale = np.asarray(0 if p == 1 else 1, input.dtype) / np.asarray(1 if p == 1 else 1 - p, input.dtype)
+    return input * (mask * scale)
+
+
+@op(namespace=PURE, out=False, inplace=True)
+def masked_like_selu(input: Array, mask: Array, p):
+    """a (x where the mask is 1, else SELU's floor) + b, with a and b that keep mean and variance."""
+    a = 0.0 if p == 1 else 1 / math.sqrt((SELU_FLOOR**2 * p + 1) * (1 - p))
+    shift = (mask - np.asarray(1, input.dtype)) * np.asarray(SELU_FLOOR * a, input.dtype)
+    return input * (mask * np.asarray(a, input.dtype)) + (shift + np.asarray(SELU_FLOOR * a * p, input.dtype))
+
+
+_IN_PLACE = {form: registry.names(PURE)[f"{form.__name__}_"] for form in (masked, masked_like_selu)}
+
+
+def _dropped(form: Any, input: Any, p: float, training: bool, inplace: bool, by_channel: bool) -> Any:
+    if not 0 <= p <= 1:
+        raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0 or not input.numel():
+        return input
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
+        raise OpError(NO_FLOAT.format(TYPE_NAMES[input.dtype.name]))
+    shape = tuple(input.shape)
+    if by_channel:
+        if len(shape) < 2:
+            raise OpError("Feature dropout requires at least 2 dimensions in the input")
+        shape = shape[:2] + (1,) * (len(shape) - 2)
+    mask = bernoulli_mask(shape, 1 - p, input.dtype)
+    return (_IN_PLACE[form] if inplace else form)(input, mask, float(p))
+
+
+@function("nn.functional")
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Zero each element with probability p, and scale the others by 1 / (1 - p).
+
+    Args:
+        input: (*) of floats.
+        p: in [0, 1].
+        training: if false, ``input`` itself is returned.
+        inplace: change ``input``.
+
+    Raises:
+        ValueError: p outside [0, 1].
+        RuntimeError: integers.
+
+    Source: Srivastava et al., "Dropout", 2014.
+    """
+    return _dropped(masked, input, p, training, inplace, False)
+
+
+@function("nn.functional")
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Dropout to the floor of SELU that keeps mean and variance. input (*) of floats; other arguments: as in `dropout`.
+
+    Source: Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+    """
+    return _dropped(masked_like_selu, input, p, training, inplace, False)
+
+
+@function("nn.functional")
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels. input (N, C, *) of floats; other arguments: as in `dropout`."""
+    return _dropped(masked_like_selu, input, p, training, inplace, True)
+
+
+@function("nn.functional")
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels. input (N, C, L) or (C, L) of floats; other arguments: as in `dropout`.
+
+    Raises RuntimeError for another rank.
+    """
+    _check_probability(p)
+    if input.dim() not in (2, 3):
+        raise OpError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that dropout1d exists to provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
+            "(i.e. 2D or 3D inputs)."
+        )
+    return _unbatched(input, 2, p, training, inplace)
+
+
+def _check_probability(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _unbatched(input: Any, rank: int, p: float, training: bool, inplace: bool) -> Any:
+    """Dropout of channels, of an input that lacks the batch dimension if it has ``rank`` dimensions."""
+    if input.dim() != rank:
+        return _dropped(masked, input, p, training, inplace, True)
+    _dropped_view = _dropped(masked, input.unsqueeze(0), p, training, inplace, True)
+    return input if inplace else _dropped_view.squeeze(0)
+
+
+@function("nn.functional")
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels. input (N, C, H, W) of floats, or (N, C, L) with a warning; other arguments: as in `dropout`."""
+    _check_probability(p)
+    if input.dim() not in (3, 4):
+        warnings.warn(TOO_SMALL.format("dropout2d", input.dim(), 2, 3, 4), stacklevel=2)
+    if input.dim() == 3:
+        warnings.warn(WITHOUT_BATCH, stacklevel=2)
+    return _dropped(masked, input, p, training, inplace, True)
+
+
+@function("nn.functional")
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels. input (N, C, D, H, W) or (C, D, H, W) of floats; other arguments: as in `dropout`."""
+    _check_probability(p)
+    if input.dim() not in (4, 5):
+        warnings.warn(TOO_SMALL.format("dropout3d", input.dim(), 3, 4, 5), stacklevel=2)
+    return _unbatched(input, 4, p, training, inplace)
+
+
+def _torch_form(name: str, form: Any, by_channel: bool) -> None:
+    """torch's own form: all arguments are required, and another one changes the input."""
+
+    def plain(input: Any, p: float, train: bool) -> Any:
+        return _dropped(form, input, p, train, False, by_channel)
+
+    def changing(input: Any, p: float, train: bool) -> Any:
+        return _dropped(form, input, p, train, True, by_channel)
+
+    for fn, public in ((plain, name), (changing, f"{name}_")):
+        fn.__name__ = public
+        fn.__doc__ = f"`nn.functional.{name}`, with all arguments given. input (*) of floats."
+        registry.add("torch", public, fn)
+
+
+_torch_form("dropout", masked, False)
+_torch_form("feature_dropout", masked, True)
+_torch_form("alpha_dropout", masked_like_selu, False)
+_torch_form("feature_alpha_dropout", masked_like_selu, True)

@@ -1,0 +1,290 @@
+"""Rows of a table picked by index, alone or in bags, and one-hot vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.handle import value_of
+from ..errors import ArgumentValueError, MissingError, OpError, OutOfBoundsError, TracedValueError
+from . import registry
+from .activation import PURE
+from .assignment import TYPE_NAMES
+from .buffers import update
+from .declare import Array, function, op
+from .gathering import outside
+from .norms import vector_norm
+from .operands import in_float32
+from .picking import known
+
+INDEX_TYPE = (
+    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+    "torch.{}Tensor instead (while checking arguments for {})"
+)
+NO_SIZE = "one_hot(): the number of classes depends on values that are traced or batched: give num_classes"
+
+
+@jax.custom_jvp
+def _by_frequency(rows: Array, count: Array) -> Array:
+    """The rows themselves; only their gradient is divided, by how often the index came."""
+    return rows
+
+
+@_by_frequency.defjvp
+def _by_frequency_jvp(primals: tuple, tangents: tuple) -> tuple:
+    return primals[0], tangents[0] / primals[1]
+
+
+def rows_of(table: Array, index: Array, padding_idx: int | None, by_frequency: bool) -> Array:
+    """Rows of a table. Inside traced code, an index that is out of range gives NaN (0 for integers)."""
+    fill = np.asarray(np.nan if jnp.issubdtype(table.dtype, jnp.inexact) else 0, table.dtype)
+    rows = table.at[index].get(mode="fill", fill_value=fill, wrap_negative_indices=False)
+    if by_frequency:
+        count = jnp.zeros(table.shape[0], table.dtype).at[index.reshape(-1)].add(1)
+        rows = _by_frequency(rows, count[index][..., None])
+    if padding_idx is None:
+        return rows
+    return jnp.where((index == padding_idx)[..., None], jax.lax.stop_gradient(rows), rows)
+
+
+def _check_index(input: Any, weight: Any, name: str) -> None:
+    if value_of(input).dtype.name not in ("int64", "int32"):
+        raise OpError(INDEX_TYPE.format(TYPE_NAMES[input.dtype.name], name))
+    if weight.dim() != 2:
+        raise OpError("'weight' must be 2-D")
+
+
+def _check_rows(input: Any, weight: Any, *rest: Any) -> None:
+    _check_index(input, weight, "embedding")
+    if outside(input, weight.shape[0]) is not None:
+        raise OutOfBoundsError("index out of range in self")
+
+
+@op(namespace=PURE, name="embedding", out=False, check=_check_rows)
+def _embedding(input: Array, weight: Array, padding_idx, scale_grad_by_freq):
+    """Rows of a table."""
+    return rows_of(weight, input, padding_idx, scale_grad_by_freq)
+
+
+@op(namespace=PURE, name="embedding_renorm", out=False)
+def _rescaled(weight: Array, index: Array, max_norm, norm_type):
+    """The table, its rows that are in ``index`` scaled down to norm ``max_norm`` at most."""
+
+    def rescale(w: Array) -> Array:
+        size = vector_norm(w, float(norm_type), (1,), True)
+        used = jnp.zeros((w.shape[0], 1), bool).at[index.reshape(-1)].set(True)
+        # PyTorch's 1e-7 keeps the division safe.
+        return jnp.where(used & (size > max_norm), w * (max_norm / (size + 1e-7)), w)
+
+    return in_float32(rescale)(weight)
+
+
+def _wrapped_padding(padding_idx: int | None, size: int) -> int | None:
+    if padding_idx is None:
+        return None
+    if not -size <= padding_idx < size:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % size
+
+
+@function("nn.functional")
+def embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Rows of a table: z = w[x].
+
+    Args:
+        input: (*) of int64 or int32, each in 0 ... V - 1.
+        weight: (V, D).
+        padding_idx: a row that gets no gradient.
+        max_norm: rows that are used are first scaled down in place to this norm of order ``norm_type``.
+        scale_grad_by_freq: divide the gradient of a row by how often it is in ``input``.
+        sparse: has no effect: gradients are dense.
+
+    Returns:
+        (*, D).
+
+    Raises:
+        IndexError: an index out of range.
+        RuntimeError: indices of another type, or a weight of another rank.
+        AssertionError: ``padding_idx`` out of range.
+    """
+    padding_idx = _wrapped_padding(padding_idx, weight.shape[0])
+    if max_norm is not None:
+        _check_rows(input, weight)
+        update(weight, _rescaled(weight, input, float(max_norm), float(norm_type)))
+    return _embedding(input, weight, padding_idx, scale_grad_by_freq)
+
+
+def _torch_embedding(
+    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Any:
+    """`nn.functional.embedding` with the arguments in another order. weight (V, D), indices (*)."""
+    return _embedding(indices, weight, None if padding_idx < 0 else padding_idx, scale_grad_by_freq)
+
+
+_torch_embedding.__name__ = "embedding"
+registry.add("torch", "embedding", _torch_embedding)
+
+
+def _check_bags(input: Any, weight: Any, *rest: Any) -> None:
+    _check_index(input, weight, "embedding_bag")
+    values = known(input)
+    size = weight.shape[0]
+    if values is None or not values.size:
+        return
+    wrong = np.flatnonzero((values < 0) | (values >= size))
+    if wrong.size:
+        at = int(wrong[0])
+        raise OpError(f"Index {at} of input takes value {values.flat[at]} which is not in the valid range [0, {size})")
+
+
+@op(namespace=PURE, name="embedding_bag", out=False, check=_check_bags)
+def _embedding_bag(input: Array, weight: Array, offsets: Array, per_sample_weights: Array | None, mode, by_frequency, padding_idx, bags):
+    """Rows of a table, summed up, averaged or reduced to their maximum in bags that begin at ``offsets``."""
+    rows = rows_of(weight, input, padding_idx, by_frequency)
+    kind = rows.dtype
+    rows = rows.astype(jnp.float32) if kind.itemsize <= 2 else rows
+    bag = jnp.searchsorted(offsets[:bags], jnp.arange(input.size), side="right") - 1
+    there = jnp.ones(input.shape, bool) if padding_idx is None else input != padding_idx
+    if mode == "max":
+        return _largest(rows, bag, there, bags).astype(kind)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.astype(rows.dtype)[:, None]
+    total = jax.ops.segment_sum(jnp.where(there[:, None], rows, 0), bag, bags)
+    if mode == "mean":
+        total = total / jnp.maximum(jax.ops.segment_sum(there.astype(rows.dtype), bag, bags), 1)[:, None]
+    return total.astype(kind)
+
+
+def _largest(rows: Array, bag: Array, there: Array, bags: int) -> Array:
+    """The largest element of each bag, 0 for an empty one; of equal ones the first gets the gradient."""
+    if not rows.shape[0]:
+        return jnp.zeros((bags, rows.shape[1]), rows.dtype)
+    held = jnp.where(there[:, None], rows, -jnp.inf)
+    top = jax.ops.segment_max(jax.lax.stop_gradient(held), bag, bags)
+    place = jnp.where((held == top[bag]) & there[:, None], jnp.arange(rows.shape[0])[:, None], rows.shape[0])
+    first = jax.ops.segment_min(place, bag, bags)
+    found = jnp.take_along_axis(rows, jnp.clip(first, 0, rows.shape[0] - 1), axis=0)
+    return jnp.where(first < rows.shape[0], found, 0)
+
+
+def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
+    """The indices as one vector, where each bag begins, and how many bags there are."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ArgumentValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+                f"However, found offsets of type {type(offsets)}"
+            )
+        rows, length = input.shape
+        starts = registry.names("torch")["arange"](rows) * length
+        return input.reshape(-1), starts, rows
+    if input.dim() != 1:
+        raise ArgumentValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if offsets is None:
+        raise ArgumentValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.dim() != 1:
+        raise ArgumentValueError("offsets has to be a 1D Tensor")
+    values = known(offsets)
+    if values is not None and values.size:
+        if values[0] != 0:
+            raise OpError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+                f"{values[0]}"
+            )
+        if values[-1] > input.shape[0]:
+            raise OpError(
+                f"offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of {values[-1]}"
+            )
+    return input, offsets, offsets.shape[0] - include_last_offset
+
+
+@function("nn.functional")
+def embedding_bag(
+    input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Any:  # fmt: skip
+    """Rows of a table, reduced in bags.
+
+    Args:
+        input: (B, L) of int64 or int32: a bag a row; or (K), bags one after the other.
+        weight: (V, D).
+        offsets: (B): where each bag of a (K) input begins; with ``include_last_offset`` one more, its end.
+        mode: "sum", "mean" or "max". An empty bag gives 0.
+        per_sample_weights: input's shape: a factor for each row, for "sum" only.
+        padding_idx: an index that doesn't count.
+        max_norm, norm_type, scale_grad_by_freq, sparse: as in `embedding`.
+
+    Returns:
+        (B, D).
+
+    Raises:
+        ValueError: sizes, offsets or a mode that don't fit.
+        RuntimeError: indices or offsets out of range.
+        NotImplementedError: ``per_sample_weights`` with another mode.
+    """
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        raise ArgumentValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same shape "
+            f"as the input ({input.shape})"
+        )
+    places, starts, bags = _bag_starts(input, offsets, include_last_offset)
+    if mode not in ("sum", "mean", "max"):
+        raise ArgumentValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        raise ArgumentValueError("max mode does not support " + ("scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"))
+    if per_sample_weights is not None and mode != "sum":
+        raise MissingError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if max_norm is not None:
+        _check_bags(places, weight)
+        update(weight, _rescaled(weight, places, float(max_norm), float(norm_type)))
+    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    padding = None if padding_idx is None else padding_idx % weight.shape[0]
+    return _embedding_bag(places, weight, starts, factors, mode, scale_grad_by_freq, padding, bags)
+
+
+@op(namespace=PURE, name="one_hot", out=False)
+def _one_hot(tensor: Array, num_classes):
+    """1 at the class, else 0."""
+    return (tensor[..., None] == jnp.arange(num_classes)).astype(np.int64)
+
+
+@function("nn.functional")
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """One-hot vectors: 1 at the class, else 0.
+
+    Args:
+        tensor: (*) of int64.
+        num_classes: C; -1: the largest class plus 1.
+
+    Returns:
+        (*, C) of int64.
+
+    Raises:
+        RuntimeError: another type, classes out of range, or C is not known.
+    """
+    if value_of(tensor).dtype != np.int64:
+        raise OpError("one_hot is only applicable to index tensor of type LongTensor.")
+    values = known(tensor)
+    if not tensor.numel():
+        if num_classes <= 0:
+            raise OpError("Can not infer total number of classes from empty tensor.")
+    elif values is not None:
+        if values.min() < 0:
+            raise OpError("Class values must be non-negative.")
+        if num_classes >= 0 and values.max() >= num_classes:
+            raise OpError("Class values must be smaller than num_classes.")
+    if num_classes < 0:
+        if values is None:
+            raise TracedValueError(NO_SIZE)
+        num_classes = int(values.max()) + 1
+    return _one_hot(tensor, num_classes)

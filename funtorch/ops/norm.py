@@ -1,0 +1,399 @@
+"""Normalisation of features to mean 0 and variance 1, or to size 1. Halves are computed in float32.
+
+The mean is subtracted before squares are taken, so that a mean that is large beside the deviations does no harm.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.handle import Handle
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
+from ..size import Size
+from . import registry
+from .activation import PURE
+from .buffers import update
+from .declare import Array, function, op
+from .operands import is_floating, refuse
+
+MIXED = "mixed dtype (CPU): expect parameter to have scalar type of Float"
+ONE_VALUE = "Expected more than 1 value per channel when training, got input size {}"
+ONE_PLACE = "Expected more than 1 spatial element when training, got input size {}"
+
+
+def wide(x: Array) -> Array:
+    """Halves as float32, other types as they are."""
+    return x.astype(jnp.float32) if x.dtype.itemsize <= 2 else x
+
+
+def _check_type(x: Array, *parameters: Array | None) -> None:
+    for p in parameters:
+        if p is not None and p.dtype != x.dtype:
+            if is_floating(x) and x.dtype.itemsize <= 2 and p.dtype == jnp.float32:
+                continue
+            raise OpError(MIXED if p.dtype != jnp.float32 else "mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def _affine(x: Array, weight: Array | None, bias: Array | None, shape: tuple[int, ...]) -> Array:
+    if weight is not None:
+        x = x * wide(weight).reshape(shape)
+    return x if bias is None else x + wide(bias).reshape(shape)
+
+
+def _standard(x: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array, Array]:
+    """x with mean 0 and variance 1 over ``axes``, with the mean and the variance."""
+    mean = jnp.mean(x, axis=axes, keepdims=True)
+    rest = x - mean
+    var = jnp.mean(rest * rest, axis=axes, keepdims=True)
+    return rest * jax.lax.rsqrt(var + eps), mean, var
+
+
+def _trailing(x: Array, shape: Any, name: str, star: str, **parameters: Array | None) -> tuple[int, ...]:
+    """The axes that ``normalized_shape`` covers."""
+    if not shape:
+        raise OpError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for which, p in parameters.items():
+        if p is not None and p.shape != tuple(shape):
+            raise OpError(
+                f"Expected {which} to be of same shape as normalized_shape, but got {which} of shape {list(p.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    if x.ndim < len(shape) or x.shape[x.ndim - len(shape) :] != tuple(shape):
+        sizes = ", ".join(map(str, shape))
+        raise OpError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{star}{sizes}], but got input of size"
+            f"{list(x.shape)}"
+        )
+    return tuple(range(x.ndim - len(shape), x.ndim))
+
+
+def _check_shape_argument(input: Any, normalized_shape: Any, *rest: Any) -> None:
+    if not isinstance(normalized_shape, (tuple, list)):
+        raise ArgumentTypeError(
+            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
+        )
+
+
+@op(namespace="nn.functional", out=False, check=_check_shape_argument)
+def layer_norm(input: Array, normalized_shape, weight: Array | None = None, bias: Array | None = None, eps=1e-5):
+    """Mean 0 and variance 1 over the last dimensions: z = (x - mean) / sqrt(var + eps) w + b.
+
+    Args:
+        input: (*, S) of floats.
+        normalized_shape: S, the sizes of the last dimensions.
+        weight: S; bias: S.
+        eps: keeps the root away from 0.
+
+    Returns:
+        (*, S).
+
+    Raises:
+        RuntimeError: sizes or types that don't fit.
+
+    Source: Ba et al., "Layer Normalization", 2016.
+    """
+    axes = _trailing(input, normalized_shape, "layer_norm", ", ", weight=weight, bias=bias)
+    refuse("LayerNormKernelImpl", input, "bic")
+    _check_type(input, weight, bias)
+    z, _, _ = _standard(wide(input), axes, eps)
+    return _affine(z, weight, bias, tuple(normalized_shape)).astype(input.dtype)
+
+
+@op(namespace="torch", method=False)
+def native_layer_norm(input: Array, normalized_shape, weight: Array | None, bias: Array | None, eps):
+    """`layer_norm` with the mean and 1 / sqrt(var + eps). input (*, S), weight S, bias S; z (*, S), and two of (*, 1...)."""
+    axes = _trailing(input, normalized_shape, "layer_norm", ", ", weight=weight, bias=bias)
+    refuse("LayerNormKernelImpl", input, "bic")
+    z, mean, var = _standard(wide(input), axes, eps)
+    z = _affine(z, weight, bias, tuple(normalized_shape)).astype(input.dtype)
+    kind = input.dtype if weight is None else weight.dtype
+    return z, mean.astype(kind), jax.lax.rsqrt(var + eps).astype(kind)
+
+
+@op(namespace="nn.functional", out=False)
+def rms_norm(input: Array, normalized_shape, weight: Array | None = None, eps=None):
+    """Mean square 1 over the last dimensions: z = x / sqrt(mean(x^2) + eps) w.
+
+    Args:
+        input: (*, S) of floats.
+        normalized_shape: S, the sizes of the last dimensions.
+        weight: S.
+        eps: keeps the root away from 0; None: the machine epsilon of input's type.
+
+    Returns:
+        (*, S).
+
+    Raises:
+        RuntimeError: sizes that don't fit.
+
+    Source: Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019, eq. 4.
+    """
+    axes = _trailing(input, normalized_shape, "rms_norm", "", weight=weight)
+    refuse("rms_norm", input, "bi")
+    x = wide(input)
+    floor = float(jnp.finfo(input.dtype).eps) if eps is None else eps
+    square = jnp.real(x * jnp.conj(x)) if jnp.iscomplexobj(x) else x * x
+    z = x * jax.lax.rsqrt(jnp.mean(square, axis=axes, keepdims=True) + floor)
+    return _affine(z, weight, None, tuple(normalized_shape)).astype(input.dtype)
+
+
+@op(namespace=PURE, name="group_norm", out=False)
+def _group_norm(input: Array, num_groups, weight: Array | None, bias: Array | None, eps):
+    """Mean 0 and variance 1 in each group of channels."""
+    refuse("GroupNormKernelImpl", input, "bic")
+    batch, channels = input.shape[:2]
+    if channels % num_groups:
+        raise OpError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    for which, p in (("weight", weight), ("bias", bias)):
+        if p is not None and p.shape != (channels,):
+            raise OpError(
+                f"Expected {which} to be a vector of size equal to the number of channels in input, but got {which} of shape "
+                f"{list(p.shape)} and input of shape {list(input.shape)}"
+            )
+    _check_type(input, weight, bias)
+    x = wide(input).reshape(batch, num_groups, -1)  # (N, G, C / G * places)
+    z, _, _ = _standard(x, (2,), eps)
+    return _affine(z.reshape(input.shape), weight, bias, _per_channel(input)).astype(input.dtype)
+
+
+def _per_channel(x: Array) -> tuple[int, ...]:
+    return (-1,) + (1,) * (x.ndim - 2)
+
+
+@function("nn.functional")
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Mean 0 and variance 1 in each group of channels of each sample, then w and b for each channel.
+
+    Args:
+        input: (N, C, *) of floats.
+        num_groups: how many groups; divides C.
+        weight: (C); bias: (C).
+        eps: keeps the root away from 0.
+
+    Returns:
+        (N, C, *).
+
+    Raises:
+        RuntimeError: sizes that don't fit.
+        ValueError: groups of a single value.
+
+    Source: Wu and He, "Group Normalization", 2018.
+    """
+    shape = input.shape
+    if len(shape) < 2:
+        raise OpError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    if shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
+        raise ArgumentValueError(ONE_VALUE.format(list(shape)))
+    return _group_norm(input, num_groups, weight, bias, eps)
+
+
+def _check_channels(x: Array, statistics: int, **parameters: Array | None) -> None:
+    channels = x.shape[1] if x.ndim > 1 else 0
+    for which, p in parameters.items():
+        expected = statistics if which.startswith("running") else channels
+        if p is not None and p.size != expected:
+            raise OpError(f"{which} should contain {expected} elements not {p.size}")
+
+
+@op(namespace=PURE, name="batch_norm", out=False)
+def _normalised_batch(
+    input: Array, running_mean: Array | None, running_var: Array | None, weight: Array | None, bias: Array | None,
+    average: Array | None, momentum, eps, instances,
+):  # fmt: skip
+    """z, and the running statistics moved towards those of the batch (of each sample: the mean of theirs)."""
+    refuse("batch_norm", input, "bic")
+    _check_channels(
+        input, input.shape[1] if input.ndim > 1 else 0,
+        running_mean=running_mean, running_var=running_var, weight=weight, bias=bias,
+    )  # fmt: skip
+    _check_type(input, weight, bias, running_mean, running_var)
+    axes = tuple(d for d in range(input.ndim) if d != 1 and not (instances and d == 0))
+    z, mean, var = _standard(wide(input), axes, eps)
+    z = _affine(z, weight, bias, _per_channel(input)).astype(input.dtype)
+    if running_mean is None:
+        return z
+    count = math.prod(input.shape[d] for d in axes)
+    step = momentum if average is None else average
+    moved = []
+    for running, new in ((running_mean, mean), (running_var, var * (count / max(count - 1, 1)))):
+        new = jax.lax.stop_gradient(new).reshape((input.shape[0] if instances else 1), -1).mean(0)
+        moved.append((wide(running) * (1 - step) + new * step).astype(running.dtype))
+    return z, *moved
+
+
+@op(namespace=PURE, name="batch_norm_eval", out=False)
+def _with_statistics(input: Array, running_mean: Array, running_var: Array, weight: Array | None, bias: Array | None, eps):
+    """z = (x - mean) / sqrt(var + eps) w + b with given statistics."""
+    refuse("batch_norm", input, "bic")
+    _check_channels(
+        input, input.shape[1] if input.ndim > 1 else 0,
+        running_mean=running_mean, running_var=running_var, weight=weight, bias=bias,
+    )  # fmt: skip
+    _check_type(input, weight, bias, running_mean, running_var)
+    shape = _per_channel(input)
+    z = (wide(input) - wide(running_mean).reshape(shape)) * jax.lax.rsqrt(wide(running_var).reshape(shape) + eps)
+    return _affine(z, weight, bias, shape).astype(input.dtype)
+
+
+def _by_batch(
+    input: Any, mean: Any, var: Any, weight: Any, bias: Any, momentum: Any, eps: float, instances: bool
+) -> Any:
+    """Normalise by the statistics of the batch, and move the running ones in place."""
+    average = momentum if isinstance(momentum, Handle) else None
+    step = 0.0 if average is not None or momentum is None else float(momentum)
+    result = _normalised_batch(input, mean, var, weight, bias, average, step, eps, instances)
+    if mean is None:
+        return result
+    z, new_mean, new_var = result
+    update(mean, new_mean)
+    update(var, new_var)
+    return z
+
+
+@function("nn.functional")
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    momentum: Any = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Mean 0 and variance 1 for each channel: z = (x - mean) / sqrt(var + eps) w + b.
+
+    Args:
+        input: (N, C, *) of floats.
+        running_mean: (C), running_var: (C); both or neither.
+        weight: (C); bias: (C).
+        training: use the statistics of the batch, and move the running ones in place, the variance unbiased:
+            r <- (1 - momentum) r + momentum s. Otherwise use the running ones.
+        momentum: a number, or a Tensor ().
+        eps: keeps the root away from 0.
+
+    Returns:
+        (N, C, *).
+
+    Raises:
+        ValueError: training with a single value for each channel, or with only one of the running statistics.
+        RuntimeError: sizes or types that don't fit, or no running statistics without ``training``.
+
+    Source: Ioffe and Szegedy, "Batch Normalization", 2015, algorithms 1 and 2.
+    """
+    if training:
+        shape = input.shape
+        if len(shape) > 1 and shape[0] * math.prod(shape[2:]) == 1:
+            raise ArgumentValueError(ONE_VALUE.format(Size(shape)))
+        if (running_mean is None) != (running_var is None):
+            raise ArgumentValueError("running_mean and running_var must either both be None or neither be None")
+        return _by_batch(input, running_mean, running_var, weight, bias, momentum, eps, False)
+    for name, statistic in (("running_mean", running_mean), ("running_var", running_var)):
+        if statistic is None:
+            raise OpError(f"{name} must be defined in evaluation mode")
+    return _with_statistics(input, running_mean, running_var, weight, bias, eps)
+
+
+@function("nn.functional")
+def instance_norm(
+    input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Mean 0 and variance 1 for each channel of each sample.
+
+    Args:
+        input: (N, C, *) of floats.
+        running_mean: (C), running_var: (C): moved towards the mean of the samples' statistics.
+        weight: (C); bias: (C).
+        use_input_stats: whether to use the samples' statistics, or the running ones.
+        momentum, eps: as in `batch_norm`.
+
+    Raises:
+        ValueError: a single place in each channel.
+        RuntimeError: sizes or types that don't fit, or no running statistics without ``use_input_stats``.
+
+    Source: Ulyanov et al., "Instance Normalization", 2016.
+    """
+    if use_input_stats:
+        if math.prod(input.shape[2:]) == 1:
+            raise ArgumentValueError(ONE_PLACE.format(Size(input.shape)))
+        return _by_batch(input, running_mean, running_var, weight, bias, momentum, eps, True)
+    if running_mean is None or running_var is None:
+        raise OpError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    return _with_statistics(input, running_mean, running_var, weight, bias, eps)
+
+
+@op(namespace="nn.functional", out=False)
+def local_response_norm(input: Array, size, alpha=1e-4, beta=0.75, k=1.0):
+    """z = x / (k + alpha mean(x^2))^beta, with the mean over ``size`` neighbouring channels, zeros beyond the ends.
+
+    Args:
+        input: (N, C, *) with three dimensions or more.
+
+    Raises:
+        ValueError: fewer dimensions.
+
+    Source: Krizhevsky et al., "ImageNet Classification with Deep Convolutional Neural Networks", 2012, section 3.3.
+    """
+    if input.ndim < 3:
+        raise ArgumentValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if input.size == 0:
+        return input
+    x = wide(input)
+    channels = x.shape[1]
+    padding = [(0, 0)] * x.ndim
+    padding[1] = (size // 2, (size - 1) // 2)
+    squares = jnp.pad(x * x, padding)
+    total = sum(jax.lax.slice_in_dim(squares, i, i + channels, axis=1) for i in range(size))
+    return (x / (total / size * alpha + k) ** beta).astype(input.dtype)
+
+
+# torch has its own forms of these, with the arguments in other orders.
+
+
+def _torch_batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+    cudnn_enabled: bool,
+) -> Any:  # fmt: skip
+    """`nn.functional.batch_norm` with the arguments in another order. input (N, C, *)."""
+    if training:
+        return _by_batch(input, running_mean, running_var, weight, bias, momentum, eps, False)
+    return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+
+
+def _torch_instance_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float, eps: float,
+    cudnn_enabled: bool,
+) -> Any:  # fmt: skip
+    """`nn.functional.instance_norm` with the arguments in another order. input (N, C, *)."""
+    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def _torch_layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True
+) -> Any:
+    """`nn.functional.layer_norm`. input (*, S)."""
+    return layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def _torch_group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
+) -> Any:
+    """`nn.functional.group_norm`. input (N, C, *)."""
+    return group_norm(input, num_groups, weight, bias, eps)
+
+
+for _name, _form in {
+    "batch_norm": _torch_batch_norm,
+    "instance_norm": _torch_instance_norm,
+    "layer_norm": _torch_layer_norm,
+    "group_norm": _torch_group_norm,
+    "rms_norm": rms_norm,
+}.items():
+    _form.__name__ = _name
+    registry.add("torch", _name, _form)
