@@ -12,7 +12,7 @@ import numpy as np
 from . import devices, dtypes, printing
 from .core import handle
 from .core.engine import CONCRETE
-from .core.handle import Handle, make, value_of
+from .core.handle import Handle, announce, make, value_of
 from .core.levels import WRAPPED, inner_of
 from .core.state import state
 from .core.views import alias, is_contiguous, layout
@@ -40,7 +40,7 @@ class Tensor(Handle):
         new._payload = _legacy_payload(args)
         if state.levels:
             new._birth = len(state.levels)
-        return new
+        return announce(new)
 
     @staticmethod
     def _of_numpy(array: Any, requires_grad: bool = False) -> Any:
@@ -58,7 +58,7 @@ class Tensor(Handle):
         new._birth = data._birth
         if requires_grad:
             new.requires_grad_()
-        return new
+        return announce(new)
 
     # What it is
 
@@ -429,6 +429,7 @@ class Tensor(Handle):
         memo[id(self)] = new
         new._payload = value_of(self)
         new._birth = len(state.levels)
+        announce(new)
         if self._requires:
             new.requires_grad_()
         if self._grad is not None:
@@ -485,7 +486,7 @@ def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, extra: dict) -> 
     if requires_grad:
         new.requires_grad_()
     new.__dict__.update(extra)
-    return new
+    return announce(new)
 
 
 def describe_tensor(tensor: Any, prefix: str = "tensor") -> str:
@@ -522,7 +523,7 @@ def _unflatten(aux: tuple, children: tuple) -> Any:
     new._payload = payload
     if requires and hasattr(payload, "dtype"):
         new._requires = True
-    return new
+    return announce(new)
 
 
 def register_pytree(cls: type) -> None:

@@ -3,55 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.handle import Handle
+from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.python_node import apply_body
 from ..core.state import state
 from ..core.trees import flatten, unflatten
-from ..errors import MissingError, OpError
+from ..core.variables import depends
+from ..core.views import write
+from ..errors import ArgumentTypeError, MissingError, OpError
+from .context import FunctionCtx, Kept
 
-
-class FunctionCtx:
-    """What ``forward`` hands to ``backward``: saved Tensors, and attributes of the user's choice."""
-
-    def __init__(self) -> None:
-        self._saved: tuple = ()
-        self._saved_for_forward: tuple = ()
-        self._dirty: tuple = ()
-        self._not_differentiable: frozenset = frozenset()
-        self.materialize_grads = True
-        self.needs_input_grad: tuple[bool, ...] = ()
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep Tensors (or None) for ``backward``, which finds them in ``ctx.saved_tensors``."""
-        for tensor in tensors:
-            if tensor is not None and not isinstance(tensor, Handle):
-                raise TypeError(f"save_for_backward can only save variables, but argument {len(self._saved)} is of type {type(tensor).__name__}")
-        self._saved = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Keep Tensors for ``jvp``."""
-        self._saved_for_forward = tensors
-
-    @property
-    def saved_tensors(self) -> tuple:
-        return self._saved or self._saved_for_forward
-
-    saved_variables = saved_tensors
-
-    def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs were changed in place."""
-        self._dirty = args
-
-    def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient."""
-        self._not_differentiable = frozenset(map(id, args))
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether a cotangent that is absent comes as zeros (the default) or as None."""
-        self.materialize_grads = bool(value)
+NO_BACKWARD = "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
 
 
 class _Body:
@@ -62,49 +26,67 @@ class _Body:
         self.leaves, self.spec, self.where, self.count = leaves, spec, where, count
         self.ctx = FunctionCtx()
         self.name = f"{function.__name__}Backward"
-        self.output_spec: Any = None
+        self.single = False
+        self.outputs: list[Any] = []  # what forward returned
         self.tensor_outputs: list[int] = []
-        self.output_leaves: list[Any] = []
         self.fixed: set[int] = set()
+        self.keeps: list[int] = []
+        self.kept = Kept(self)
 
     @property
     def materialize(self) -> bool:
         return self.ctx.materialize_grads
 
     def forward(self, *tensors: Any) -> list[Any]:
+        output = self.run(self.ctx, tensors)
+        self.single = not isinstance(output, tuple)
+        self.outputs = [output] if self.single else list(output)
+        self.tensor_outputs = [i for i, o in enumerate(self.outputs) if isinstance(o, Handle)]
+        results = [self.outputs[i] for i in self.tensor_outputs]
+        self.fixed = {k for k, out in enumerate(results) if id(out) in self.ctx._not_differentiable}
+        self.keeps = self.kept.find(tensors, results)
+        return results
+
+    def run(self, ctx: FunctionCtx, tensors: Sequence[Any]) -> Any:
+        """The user's ``forward`` on these Tensors."""
         leaves = list(self.leaves)
         for i, tensor in zip(self.where, tensors, strict=True):
             leaves[i] = tensor
         args, kwargs = unflatten(self.spec, leaves)
-        self.ctx.needs_input_grad = tuple(isinstance(a, Handle) and a._requires for a in args)
-        if self.function._separate():
-            output = self.function.forward(*args, **kwargs)
-            self.function.setup_context(self.ctx, args, output)
-        else:
-            output = self.function.forward(self.ctx, *args, **kwargs)
-        single = not isinstance(output, tuple)
-        outs = [output] if single else list(output)
-        self.output_spec = single
-        self.output_leaves = outs
-        self.tensor_outputs = [i for i, o in enumerate(outs) if isinstance(o, Handle)]
-        self.fixed = {k for k, i in enumerate(self.tensor_outputs) if id(outs[i]) in self.ctx._not_differentiable}
-        return [outs[i] for i in self.tensor_outputs]
+        ctx.needs_input_grad = tuple(isinstance(a, Handle) and depends(a) for a in args)
+        if not self.function._separate():
+            return self.function.forward(ctx, *args, **kwargs)
+        output = self.function.forward(*args, **kwargs)
+        self.function.setup_context(ctx, args, output)
+        return output
 
-    def backward(self, *cotangents: Any) -> list[Any]:
-        full: list[Any] = [None] * len(self.output_leaves)
+    def backward(self, application: Any, *cotangents: Any) -> list[Any]:
+        full: list[Any] = [None] * len(self.outputs)
         for i, cotangent in zip(self.tensor_outputs, cotangents, strict=True):
             full[i] = cotangent
-        grads = self.function.backward(self.ctx, *full)
+        with self.kept.lent(application):
+            grads = self.function._pull(self.ctx, *full)
         grads = list(grads) if isinstance(grads, tuple) else [grads]
         while len(grads) > self.count and grads[-1] is None:
             grads.pop()
         if len(grads) != self.count:
             raise OpError(f"function {self.name} returned an incorrect number of gradients (expected {self.count}, got {len(grads)})")
-        flat = []
         args, _ = unflatten(self.spec, self.leaves)
-        for arg, grad in zip(args, grads, strict=True):
-            flat += [grad] if isinstance(arg, Handle) else []
-        return flat
+        return self._checked(list(zip(args, grads, strict=True)))
+
+    def _checked(self, pairs: list[tuple[Any, Any]]) -> list[Any]:
+        """The gradients of the arguments that are Tensors, of their shapes."""
+        found = []
+        for number, (arg, grad) in enumerate(pairs):
+            if not isinstance(arg, Handle):
+                if grad is not None:
+                    raise OpError(
+                        f"function {self.name} returned a gradient different from None at position {number + 1}, but the "
+                        "corresponding forward input was not a Variable"
+                    )
+                continue
+            found.append(None if grad is None else _like(arg, grad, self.name, number))
+        return found
 
     def jvp(self, tangents: list[Any]) -> list[Any] | None:
         if self.function.jvp is Function.jvp:
@@ -112,10 +94,24 @@ class _Body:
         args, _ = unflatten(self.spec, self.leaves)
         given = iter(tangents)
         dots = self.function.jvp(self.ctx, *(next(given) if isinstance(a, Handle) else None for a in args))
-        return list(dots) if isinstance(dots, tuple) else [dots]
+        dots = list(dots) if isinstance(dots, tuple) else [dots]
+        return [dots[i] for i in self.tensor_outputs]
 
     def differentiable(self, number: int) -> bool:
         return number not in self.fixed
+
+
+def _like(arg: Handle, grad: Any, name: str, number: int) -> Any:
+    """A gradient in the shape and dtype of its argument; RuntimeError where it can't be."""
+    if not isinstance(grad, Handle):
+        raise ArgumentTypeError(f"function {name}: expected Variable or None (got {type(grad).__name__}) at position {number + 1}")
+    want, have = tuple(arg._payload.shape), tuple(value_of(grad).shape)
+    if want != have:
+        fits = len(have) >= len(want) and all(w in (h, 1) for w, h in zip(want[::-1], have[::-1], strict=False))
+        if not fits:
+            raise OpError(f"Function {name} returned an invalid gradient at index {number} - got {list(have)} but expected shape compatible with {list(want)}")
+        grad = grad.sum_to_size(*want)
+    return grad if grad._payload.dtype == arg._payload.dtype else grad.to(arg.dtype)
 
 
 class Function:
@@ -153,13 +149,19 @@ class Function:
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        raise MissingError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+        raise MissingError(NO_BACKWARD)
 
-    vjp = backward
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        raise MissingError(NO_BACKWARD)
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         raise MissingError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @classmethod
+    def _pull(cls, ctx: Any, *cotangents: Any) -> Any:
+        return (cls.vjp if cls.vjp is not Function.vjp else cls.backward)(ctx, *cotangents)
 
     @classmethod
     def _separate(cls) -> bool:
@@ -174,19 +176,20 @@ class Function:
         body = _Body(cls, leaves, spec, where, len(args))
         tensors = [leaves[i] for i in where]
         results = apply_body(body, tensors)
-        outs = list(body.output_leaves)
+        outs = list(body.outputs)
         for i, result in zip(body.tensor_outputs, results, strict=True):
-            outs[i] = _settled(body, tensors, outs[i], result)
-        return outs[0] if body.output_spec else tuple(outs)
+            outs[i] = _settled(body, outs[i], result)
+        body.kept.freeze()
+        return outs[0] if body.single else tuple(outs)
 
 
-def _settled(body: _Body, tensors: list[Any], returned: Any, result: Any) -> Any:
+def _settled(body: _Body, returned: Any, result: Any) -> Any:
     """An input that ``forward`` changed in place takes the result's place on the tape; other results are Tensors of their own."""
     if any(returned is dirty for dirty in body.ctx._dirty):
-        for tensor in tensors:
-            if tensor is returned:
-                tensor._requires, tensor._node, tensor._output = result._requires, result._node, result._output
-                return tensor
+        if result._requires:
+            in_place_allowed(returned, body.name, state.grad)
+        write(returned, result)
+        return returned
     return result
 
 

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..core.handle import Handle, inference_made, watchers
 from ..core.state import state
 
 
@@ -121,6 +122,7 @@ class inference_mode(_Mode):  # noqa: N801
 
     def __enter__(self) -> None:
         self.before = (state.grad, state.inference)
+        watchers.append(_mark)
         if self.mode:
             set_mode(False)
             state.inference = True
@@ -129,11 +131,20 @@ class inference_mode(_Mode):  # noqa: N801
             state.inference = False
 
     def __exit__(self, *exc: object) -> None:
+        watchers.remove(_mark)
         set_mode(self.before[0])
         state.inference = self.before[1]
 
     def clone(self) -> Any:
         return inference_mode(self.mode)
+
+
+def _mark(new: Handle) -> None:
+    """A Tensor was made; other threads may be in another mode."""
+    if state.inference:
+        new._inference = True
+        if not inference_made:
+            inference_made.append(True)
 
 
 def set_mode(on: bool) -> None:

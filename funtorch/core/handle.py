@@ -9,6 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OpError
+from .state import state
 
 if TYPE_CHECKING:
     from .op import Op
@@ -42,8 +43,10 @@ class Handle:
 
 
 _class: type[Handle] = Handle
-# While a recorder is active, it is told of each Tensor that is made (innermost last).
+# Whoever has to know of each Tensor that is made: recorders, inference mode.
 watchers: list[Any] = []
+# Holds an entry once a Tensor was made in inference mode: until then nothing needs to be checked.
+inference_made: list[bool] = []
 
 
 def set_class(cls: type[Handle]) -> None:
@@ -58,8 +61,15 @@ def make(payload: Any, birth: int = 0) -> Any:
     new._payload = payload
     if birth:
         new._birth = birth
-    if watchers:
-        watchers[-1](new)
+    for watch in watchers:
+        watch(new)
+    return new
+
+
+def announce(new: Handle) -> Any:
+    """Tell the watchers of a Tensor that was made in another way, and return it."""
+    for watch in watchers:
+        watch(new)
     return new
 
 
@@ -78,7 +88,12 @@ def value_of(handle: Handle) -> Any:
 
 
 def in_place_allowed(target: Handle, name: str, grad_mode: bool) -> None:
-    """Raise PyTorch's error for an in-place change of a leaf that requires grad."""
+    """Raise PyTorch's error for an in-place change of a leaf that requires grad, or of an inference Tensor outside."""
+    if target._inference and not state.inference:
+        raise OpError(
+            f"{name}(): Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get "
+            "a normal tensor before doing inplace update."
+        )
     if not (grad_mode and target._requires):
         return
     if target._node is None and target._base is None:

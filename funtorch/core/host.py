@@ -55,8 +55,9 @@ def prepare(closed: core.ClosedJaxpr) -> Program:
     Returns:
         The Program.
 
-    >>> program = prepare(jax.make_jaxpr(jnp.tanh)(np.zeros(3)))
-    >>> (z,) = program(np.ones(3))
+    >>> import jax
+    >>> prepare(jax.make_jaxpr(lambda x: x + 1)(np.zeros(2)))(np.ones(2))
+    (array([2., 2.]),)
     """
     return Program(*_QUIET.copy().run(_generated, closed, (), _QUIET.copy))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import EscapedTensorError
-from .handle import Handle
+from .handle import Handle, make, value_of
 from .state import state
 
 
@@ -84,3 +84,27 @@ WRAPPED = frozenset({Batched, Dual})
 def inner_of(payload: Batched | Dual) -> Handle:
     """The Tensor one level down that holds a wrapped payload's values."""
     return payload.inner if type(payload) is Batched else payload.primal
+
+
+def constant(payload: Any) -> Any:
+    """A payload with the same values, without history or tangent at any level below."""
+    if type(payload) is Batched:
+        inner = payload.inner
+        return Batched(payload.level, make(constant(value_of(inner)), inner._birth), payload.axis)
+    if type(payload) is Dual:
+        primal = payload.primal
+        return Dual(payload.level, make(constant(value_of(primal)), primal._birth), None)
+    return payload
+
+
+def untaped(tensor: Handle) -> Any:
+    """A Tensor with the same values and tangents that is on no tape, at this level or any below."""
+    payload = value_of(tensor)
+    if type(payload) is Batched:
+        payload = Batched(payload.level, untaped(payload.inner), payload.axis)
+    elif type(payload) is Dual:
+        tangent = payload.tangent
+        payload = Dual(payload.level, untaped(payload.primal), None if tangent is None else untaped(tangent))
+    elif not tensor._requires:
+        return tensor
+    return make(payload, tensor._birth)

@@ -1,6 +1,6 @@
 """Nodes whose backward is Python over Tensors: custom functions, checkpoints.
 
-A *body* has ``forward(*tensors) -> list of Tensors`` and ``backward(*cotangents) -> list of Tensors or None``, and may keep Tensors
+A *body* has ``forward(*tensors) -> list of Tensors`` and ``backward(application, *cotangents) -> list of Tensors or None``, and may keep Tensors
 between the two. It always runs on the Tensors that the user gave it, with all their wrappings; each level below gets a node of
 its own, whose backward wraps what comes in, runs the body, and unwraps what it gives. So a custom function differentiates at
 every level, like an op.
@@ -8,42 +8,32 @@ every level, like an op.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Sequence
 from typing import Any, Protocol
-
-import jax.numpy as jnp
 
 from ..errors import OpError
 from .backward import Graph, differentiate
-from .batching import VmapLevel, at_front, lowered
-from .call import call
 from .handle import Handle, make, value_of, without_history
-from .levels import WRAPPED, Batched, Dual, Level, inner_of
-from .op import Op, is_differentiable
+from .layers import layers_of, reopened
+from .levels import untaped
+from .op import is_differentiable
 from .state import state
-from .tape import FREED_MESSAGE, next_sequence, place_of, zeros
-
-_SUM = Op(lambda x: jnp.sum(x, axis=0), "sum")
-
-
-@functools.lru_cache(maxsize=None)
-def _to_axis(axis: int) -> Op:
-    return Op(lambda x: jnp.moveaxis(x, 0, axis), "movedim")
+from .tape import FREED_MESSAGE, next_sequence, place_of, set_place, zeros
 
 
 class Body(Protocol):
     """What a Python node runs. ``name`` is shown by ``grad_fn``; ``materialize``: absent cotangents come as zeros."""
 
     name: str
+    keeps: Sequence[int]  # the numbers of the outputs that backward needs
 
     @property
     def materialize(self) -> bool: ...
 
     def forward(self, *tensors: Any) -> list[Any]: ...
 
-    def backward(self, *cotangents: Any) -> list[Any]: ...
+    def backward(self, application: Application, *cotangents: Any) -> list[Any]: ...
 
     def jvp(self, tangents: list[Any]) -> list[Any] | None: ...
 
@@ -51,47 +41,56 @@ class Body(Protocol):
 
 
 class Application:
-    """A body applied once: its arguments as each level sees them. Frame 0 is below all levels, the last is the user's."""
+    """A body applied once: its arguments as each layer sees them. Frame 0 is below all layers, the last is the user's."""
 
-    def __init__(self, body: Body, levels: list[Level], tensors: list[Any]) -> None:
+    def __init__(self, body: Body, tensors: Sequence[Any], returned: Sequence[Any]) -> None:
         self.body = body
-        self.levels = levels
-        self.frames = [tensors]
-        self.axes: list[list[int | None]] = []  # for each level, where it maps each argument
-        for level in reversed(levels):
-            lower = [_below(level, t) for t in self.frames[0]]
-            self.axes.insert(0, [_axis(level, t) for t in self.frames[0]])
-            self.frames.insert(0, lower)
+        self.layers, self.frames = layers_of(tensors, returned)
+        self.results: dict[int, list[Any]] = {}  # of outputs that the body keeps: the array below all layers, then tangents
+        self.nodes: list[weakref.ref | None] = []  # by frame
 
     def depth(self, frame: int) -> int:
-        return self.levels[frame - 1].depth if frame else 0
+        return self.layers[frame - 1].level.depth if frame else 0
 
     def lifted(self, frame: int, tensors: Sequence[Any]) -> list[Any]:
         """Tensors of a frame as the user's code sees them: the same in each lane where they aren't mapped, without tangent."""
         found = list(tensors)
-        for level in self.levels[frame:]:
-            found = [None if t is None else _wrapped(level, t) for t in found]
+        for layer in self.layers[frame:]:
+            found = [None if t is None else layer.above(t) for t in found]
         return found
 
     def backward(self, frame: int, cotangents: Sequence[Any]) -> list[Any]:
         """The body's backward for cotangents of ``frame``: gradients of that frame's arguments."""
-        with _open(self.levels[frame:]):
-            grads = self.body.backward(*self.lifted(frame, cotangents))
-            for number in range(len(self.levels) - 1, frame - 1, -1):
-                grads = [None if g is None else _lowered(self.levels[number], g, axis) for g, axis in zip(grads, self.axes[number], strict=True)]
+        upper = self.layers[frame:]
+        with reopened(upper):
+            grads = self.body.backward(self, *self.lifted(frame, cotangents))
+            for layer in reversed(upper):
+                grads = [None if g is None else layer.gradient(g, number) for number, g in enumerate(grads)]
         return grads
+
+    def result(self, number: int) -> Any:
+        """An output that the body keeps, at its places on the tapes."""
+        array, *dots = self.results[number]
+        out = make(array)
+        for frame, node in enumerate(self.nodes):
+            if frame:
+                out = self.layers[frame - 1].above(out, dots[frame - 1])
+            place = node() if node is not None else None
+            if place is not None and place.outs[number][1] is not None:
+                set_place(out, place, number)
+        return out
 
     def tangents(self, frame: int, outs: list[Any]) -> list[Any]:
         """The outputs' tangents for the jvp level just above ``frame``, as Tensors of ``frame``."""
-        level = self.levels[frame]
-        given = [_tangent(level, t) for t in self.frames[frame + 1]]
+        given = [self.layers[frame].tangent(t) for t in self.frames[frame + 1]]
         if all(t is None for t in given):
             return [None] * len(outs)
-        with _open(self.levels[frame:]):
+        upper = self.layers[frame:]
+        with reopened(upper):
             dots = self.body.jvp(self.lifted(frame, given))
             if dots is not None:
-                for upper in reversed(self.levels[frame:]):
-                    dots = [None if d is None else _lanes(upper, d) for d in dots]
+                for layer in reversed(upper):
+                    dots = [None if d is None else layer.result(d) for d in dots]
                 return dots
         return self._transposed(frame, outs, given)
 
@@ -101,15 +100,27 @@ class Application:
         for number, cotangent in enumerate(cotangents):
             cotangent._requires = self.body.differentiable(number) and is_differentiable(outs[number]._payload.dtype)
             cotangent._level = self.depth(frame)
-        grads = self.backward(frame, cotangents)
+        recording, state.grad = state.grad, True  # tangents go on where nothing is recorded
+        try:
+            grads = self.backward(frame, cotangents)
+        finally:
+            state.grad = recording
         pairs = [(g, t) for g, t in zip(grads, tangents, strict=True) if g is not None and t is not None and g._requires]
         if not pairs:
             return [None] * len(outs)
         targets = [place_of(c) for c in cotangents if c._requires]
         _, found = differentiate([g for g, _ in pairs], [t for _, t in pairs], targets, create_graph=True, retain_graph=True)
         ours = {place[0] for place in targets}
-        given = iter([f if f is None or _reaches(f, ours) else without_history(f) for f in found])
-        return [next(given) if c._requires else None for c in cotangents]
+        if not recording:
+            return _at_places([f if f is None else untaped(f) for f in found], cotangents)
+        given = [f if f is None or _reaches(f, ours) else without_history(f) for f in found]
+        return _at_places(given, cotangents)
+
+
+def _at_places(found: list[Any], cotangents: list[Any]) -> list[Any]:
+    """One entry for each cotangent: what was found for those that are differentiable, None for others."""
+    given = iter(found)
+    return [next(given) if c._requires else None for c in cotangents]
 
 
 def _reaches(tensor: Any, leaves: set) -> bool:
@@ -117,70 +128,16 @@ def _reaches(tensor: Any, leaves: set) -> bool:
     return tensor._requires and any(leaf not in leaves for leaf in Graph([place_of(tensor)]).leaves)
 
 
-def _wrapped(level: Level, tensor: Any) -> Any:
-    axis = 0 if isinstance(level, VmapLevel) else None
-    payload = Batched(level, tensor, axis) if isinstance(level, VmapLevel) else Dual(level, tensor, None)
-    return make(payload, level.depth)
-
-
-def _belongs(level: Level, tensor: Any) -> bool:
-    payload = value_of(tensor)
-    return type(payload) in WRAPPED and payload.level is level
-
-
-def _below(level: Level, tensor: Any) -> Any:
-    return inner_of(tensor._payload) if _belongs(level, tensor) else lowered(tensor, level.depth)
-
-
-def _axis(level: Level, tensor: Any) -> int | None:
-    return tensor._payload.axis if _belongs(level, tensor) and isinstance(level, VmapLevel) else None
-
-
-def _tangent(level: Level, tensor: Any) -> Any:
-    return tensor._payload.tangent if _belongs(level, tensor) else None
-
-
-def _lanes(level: Level, tensor: Any) -> Any:
-    """A Tensor one level down: lanes first, or the primal."""
-    if not isinstance(level, VmapLevel):
-        return _below(level, tensor)
-    payload = tensor._payload if _belongs(level, tensor) else Batched(level, lowered(tensor, level.depth), None)
-    return at_front(payload, level.size)
-
-
-def _lowered(level: Level, grad: Any, axis: int | None) -> Any:
-    """A gradient one level down: for an argument that isn't mapped, the sum over lanes."""
-    if not isinstance(level, VmapLevel):
-        return _below(level, grad)
-    lanes = _lanes(level, grad)
-    if axis is None:
-        return call(_SUM, (lanes,))
-    return lanes if axis == 0 else call(_to_axis(axis), (lanes,))
-
-
-@contextlib.contextmanager
-def _open(levels: list[Level]) -> Iterator[None]:
-    """Levels open again as the innermost ones, so that what was saved in them can be used."""
-    held = [(level.depth, level.alive) for level in levels]
-    for level in levels:
-        level.__enter__()
-    try:
-        yield
-    finally:
-        for level, (depth, alive) in zip(reversed(levels), reversed(held), strict=True):
-            level.__exit__()
-            level.depth, level.alive = depth, alive
-
-
 class PythonNode:
     """A node of the tape with a body. It always runs node by node."""
 
     __slots__ = (
-        "application", "frame", "marked", "edges", "seq", "outs", "hooks", "prehooks", "retained", "trace", "level", "freed", "__weakref__",
+        "application", "label", "frame", "marked", "edges", "seq", "outs", "hooks", "prehooks", "retained", "trace", "level", "freed", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, application: Application, frame: int, marked: list[int], outs: tuple) -> None:
-        self.application = application
+        self.application: Application | None = application
+        self.label = application.body.name
         self.frame = frame
         self.marked = marked
         self.edges = tuple(place_of(application.frames[frame][i]) for i in marked)
@@ -197,13 +154,14 @@ class PythonNode:
     next_functions = property(lambda self: tuple(self.edges))
 
     def name(self) -> str:
-        return self.application.body.name
+        return self.label
 
     def __repr__(self) -> str:
         return f"<{self.name()} object>"
 
     def release(self) -> None:
         self.freed = True
+        self.application = None
 
     def is_freed(self) -> bool:
         return self.freed
@@ -226,48 +184,39 @@ class PythonNode:
 
 def apply_body(body: Body, tensors: Sequence[Handle]) -> list[Any]:
     """Run ``body`` on Tensors of any level, and put it on the tape of each level where an argument requires grad."""
-    recording = state.grad
+    recording, state.grad = state.grad, False
     try:
-        state.grad = False
         returned = body.forward(*tensors)
-        levels = _levels([*tensors, *returned])
-        state.grad = recording
-        return _built(Application(body, levels, list(tensors)), returned, recording)
     finally:
         state.grad = recording
+    return applied(body, tensors, returned)
 
 
-def _levels(tensors: Sequence[Any]) -> list[Level]:
-    """The levels that Tensors are wrapped in, outermost first."""
-    found: dict[int, Level] = {}
-    for tensor in tensors:
-        payload = value_of(tensor)
-        while type(payload) in WRAPPED:
-            found[payload.level.depth] = payload.level
-            payload = inner_of(payload)._payload
-    return [found[depth] for depth in sorted(found)]
+def applied(body: Body, tensors: Sequence[Handle], returned: list[Any]) -> list[Any]:
+    """What ``body`` gave for Tensors of any level, on the tape of each level where an argument requires grad."""
+    return _built(Application(body, tensors, returned), returned, state.grad)
 
 
 def _built(application: Application, returned: list[Any], recording: bool) -> list[Any]:
     """The results from the bottom up: at each frame a Tensor of its own with its node."""
     bottoms = returned
-    for level in reversed(application.levels):
-        bottoms = [_lanes(level, out) for out in bottoms]
+    for layer in reversed(application.layers):
+        bottoms = [layer.result(out) for out in bottoms]
     outs = [make(value_of(out)) for out in bottoms]
-    for frame in range(len(application.levels) + 1):
+    application.results = {k: [outs[k]._payload] for k in application.body.keeps}
+    for frame in range(len(application.layers) + 1):
         if frame:
-            level = application.levels[frame - 1]
-            if isinstance(level, VmapLevel):
-                outs = [make(Batched(level, out, 0), level.depth) for out in outs]
-            else:
-                dots = application.tangents(frame - 1, outs)
-                outs = [make(Dual(level, out, dot), level.depth) for out, dot in zip(outs, dots, strict=True)]
-        if recording:
-            _record(application, frame, outs)
+            layer = application.layers[frame - 1]
+            dots = [None] * len(outs) if layer.maps else application.tangents(frame - 1, outs)
+            outs = [layer.above(out, dot) for out, dot in zip(outs, dots, strict=True)]
+            for number, kept in application.results.items():
+                kept.append(dots[number])
+        node = _record(application, frame, outs) if recording else None
+        application.nodes.append(None if node is None else weakref.ref(node))
     return outs
 
 
-def _record(application: Application, frame: int, outs: list[Any]) -> None:
+def _record(application: Application, frame: int, outs: list[Any]) -> PythonNode | None:
     depth, tensors = application.depth(frame), application.frames[frame]
     marked = [i for i, t in enumerate(tensors) if t._requires and t._level >= depth and is_differentiable(t._payload.dtype)]
     metas = tuple(
@@ -275,9 +224,10 @@ def _record(application: Application, frame: int, outs: list[Any]) -> None:
         for k, o in enumerate(outs)
     )
     if not marked or all(dtype is None for _, dtype in metas):
-        return
+        return None
     node = PythonNode(application, frame, marked, metas)
     node.level = depth or max(tensors[i]._level for i in marked)
     for number, (out, (_, dtype)) in enumerate(zip(outs, metas, strict=True)):
         if dtype is not None:
             out._requires, out._node, out._output, out._level = True, node, number, node.level
+    return node

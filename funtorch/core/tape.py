@@ -12,7 +12,7 @@ import numpy as np
 from jax.interpreters import partial_eval
 
 from ..errors import OpError
-from .handle import Handle, make
+from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
 from .state import state
 
@@ -30,6 +30,11 @@ FREED_MESSAGE = (
     "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
     "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
     "after calling backward."
+)
+INFERENCE_MESSAGE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+    "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
+    "`torch.no_grad()` instead of `torch.inference_mode()`."
 )
 
 
@@ -235,6 +240,8 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
             return
         metas = tuple((out.shape, out.dtype if differentiable[out.dtype] else None) for out in outs)
         recipe = op.recipes[key] = Recipe(op, key[0], avals, metas)
+    if inference_made:
+        _check_saved(args, recipe.reads)
     saved = [v if read else None for v, read in zip(values, recipe.reads, strict=True)]
     node = Node(recipe, saved, edges, level)
     if state.anomaly:
@@ -245,6 +252,11 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
                 _on_tape(out, node, number, level)
     else:
         _on_tape(results, node, 0, level)
+
+
+def _check_saved(args: Sequence[Any], reads: tuple[bool, ...]) -> None:
+    if any(read and isinstance(a, Handle) and a._inference for a, read in zip(args, reads, strict=True)):
+        raise OpError(INFERENCE_MESSAGE)
 
 
 def _on_tape(out: Handle, node: Node, number: int, level: int) -> None:

@@ -9,6 +9,7 @@ import functools
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -16,13 +17,16 @@ from ..errors import OpError
 from .call import call
 from .engine import CONCRETE
 from .handle import Handle, make
-from .levels import WRAPPED
+from .levels import WRAPPED, constant
 from .op import Op
 from .state import state
 
 _IDENTITY = Op(lambda x: x, "alias", view=True)
-_IDENTITY.inverse = lambda base, value: value
-_IDENTITY.layout = lambda shape, strides, offset: (shape, strides, offset)
+# Where JAX differentiates the trace itself, the values alone have to go on there too.
+_DETACH = Op(jax.lax.stop_gradient, "detach", view=True)
+for _whole in (_IDENTITY, _DETACH):
+    _whole.inverse = lambda base, value: value
+    _whole.layout = lambda shape, strides, offset: (shape, strides, offset)
 
 
 class At:
@@ -48,6 +52,8 @@ def _through(link: Link, base: Handle, recording: bool) -> Any:
     op, places = (link.op, link.places) if type(link) is At else (link, ())
     value = call(op, (base, *places), recording=recording)
     value._base = None
+    if op is _DETACH:
+        value._payload = constant(value._payload)
     return value
 
 
@@ -65,12 +71,17 @@ def attach(result: Handle, source: Handle, op: Link) -> None:
         result._siblings = source._siblings
     if not state.grad and result._base._requires:
         result._detached = True
+    if source._inference or result._inference:
+        result._inference = source._inference
 
 
 def alias(source: Handle, detached: bool) -> Any:
-    """A view of all of ``source``; ``detached``: of its values only."""
-    result = call(_IDENTITY, (source,), recording=not detached)
-    result._detached = result._detached or detached
+    """A view of all of ``source``; ``detached``: of its values only, without history or tangent at any level."""
+    if not detached:
+        return call(_IDENTITY, (source,))
+    result = call(_DETACH, (source,), recording=False)
+    result._payload = constant(result._payload)
+    result._detached = True
     return result
 
 

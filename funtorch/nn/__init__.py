@@ -11,6 +11,16 @@ _FILES = (
     "module",
     "parameter",
     "modules.container",
+    "modules.activation",
+    "modules.attention",
+    "modules.batchnorm",
+    "modules.distance",
+    "modules.dropout",
+    "modules.embedding",
+    "modules.flatten",
+    "modules.linear",
+    "modules.loss",
+    "modules.norm",
 )
 
 for _file in _FILES:

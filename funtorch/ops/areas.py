@@ -44,6 +44,8 @@ def _strips(y: Array, x: Array | None, dx: Any, dim: int, name: str) -> tuple[Ar
     later, earlier = _neighbours(y, axis)
     pairs = later + earlier
     if x is None:
+        if isinstance(dx, float) and not is_inexact(pairs):
+            pairs = pairs.astype(default().numpy)
         return _halved(pairs * dx), axis
     if x.ndim == 1:
         if x.shape[0] != y.shape[axis]:

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import OpError
+from ..dtypes import INTEGER
+from ..errors import MissingError, OpError
 from ..tensor import Tensor
 from .declare import Array, Operand, function, op
-from .operands import holds_zero, in_float32, number, refuse, tensor_first, tensor_somewhere
+from .operands import holds_zero, in_float32, number, refuse, shown_as, tensor_first, tensor_somewhere, tensors_only
 
 BOOL_MINUS = (
     "{}(): Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
@@ -36,7 +37,7 @@ def _scaled(other: Array, alpha: Any, name: str) -> Array:
     return other * number(alpha, other.dtype)
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith")
 def add(input: Operand, other: Operand, *, alpha=1):
     """Sum: z = x + alpha * y. input (*), other (*): broadcast together; z in their common type."""
     return input + _scaled(other, alpha, "add")
@@ -50,7 +51,7 @@ def _two_bools(input: Any, other: Any, name: str) -> None:
         raise OpError(BOOL_AND_TENSOR.format(name))
 
 
-@op(promote="arith", inplace=True, alias=("subtract",), check=lambda x, y, alpha: _two_bools(x, y, "sub"))
+@op(promote="arith", alias=("subtract",), check=lambda x, y, alpha: _two_bools(x, y, "sub"))
 def sub(input: Operand, other: Operand, *, alpha=1):
     """Difference: z = x - alpha * y. input (*), other (*). Raises RuntimeError for bools."""
     return input - _scaled(other, alpha, "sub")
@@ -73,6 +74,7 @@ def mul(input: Operand, other: Operand):
     return input * other
 
 
+@shown_as("div")
 @op(promote="float", inplace=True)
 def true_divide(input: Operand, other: Operand):
     """Quotient: z = x / y. input (*), other (*); integers are divided as floats."""
@@ -110,6 +112,7 @@ def _float_floor(x: Array, y: Array) -> Array:
     return jnp.where(y == 0, x / y, floor)
 
 
+@shown_as("div")
 @op(promote="arith", check=_no_zero, method=False, name="_trunc_divide")
 def _trunc_divide(input: Operand, other: Operand):
     """Quotient rounded towards zero: z = trunc(x / y). input (*), other (*)."""
@@ -225,8 +228,7 @@ def signbit(input: Array):
 @op(promote="float", inplace=True, check=tensor_first("copysign"))
 def copysign(input: Operand, other: Operand):
     """The magnitude of x with the sign of y. input (*), other (*). The gradient at x = 0 is 0."""
-    if jnp.iscomplexobj(input):
-        raise OpError("copysign(): not implemented for complex tensors")
+    refuse("copysign", input, "c")
     y = jax.lax.stop_gradient(other)
     return magnitude(input) * jnp.where(jnp.signbit(y), number(-1, input.dtype), number(1, input.dtype))
 
@@ -244,27 +246,40 @@ def square(input: Array):
     return x * x
 
 
-@op(promote="arith", inplace=True)
+def _three_tensors(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
+    tensors_only("addcmul", ("input", "tensor1", "tensor2"))(input, tensor1, tensor2)
+
+
+@op(promote="arith", check=_three_tensors)
 def addcmul(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
-    """z = x + value * a * b. input (*), tensor1 (*), tensor2 (*): broadcast together."""
+    """z = x + value * a * b. input (*), tensor1 (*), tensor2 (*): broadcast together. Raises NotImplementedError for bools."""
+    refuse("addcmul", input, "b")
     return in_float32(lambda x, a, b: x + _scaled(a, value, "addcmul") * b)(input, tensor1, tensor2)
 
 
-@op(promote="arith", inplace=True)
-def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
-    """z = x + value * a / b. input (*), tensor1 (*), tensor2 (*). Raises RuntimeError for three integer tensors."""
-    if not jnp.issubdtype(input.dtype, jnp.inexact):
+def _a_true_quotient(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
+    tensors_only("addcdiv", ("input", "tensor1", "tensor2"))(input, tensor1, tensor2)
+    if tensor1.dtype.category <= INTEGER and tensor2.dtype.category <= INTEGER:
         raise OpError(
             "addcdiv(): Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform "
             "a true division of tensor1 and tensor2."
         )
+
+
+@op(promote="arith", check=_a_true_quotient)
+def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
+    """z = x + value * a / b. input (*), tensor1 (*), tensor2 (*). Raises RuntimeError for the quotient of two integers."""
     return in_float32(lambda x, a, b: x + _scaled(a, value, "addcdiv") / b)(input, tensor1, tensor2)
 
 
 def _one_type(input: Any, end: Any, weight: Any) -> None:
+    tensors_only("lerp", ("input", "end"))(input, end)
     for name, other in (("end", end), ("weight", weight)):
-        if isinstance(other, Tensor) and isinstance(input, Tensor) and other.dtype != input.dtype:
+        free = other is weight and isinstance(weight, Tensor) and not weight.dim()  # a weight without dimensions is a number
+        if isinstance(other, Tensor) and other.dtype != input.dtype and not free:
             raise OpError(f"lerp(): expected dtype {input.dtype} for `{name}` but got dtype {other.dtype}")
+    if input.dtype.category <= INTEGER and not isinstance(weight, Tensor):
+        raise MissingError(f'"lerp" not implemented for {input.dtype}')
 
 
 @op(promote="arith", inplace=True, check=_one_type)

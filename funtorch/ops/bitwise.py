@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .declare import Array, Operand, op
-from .operands import number, refuse, tensor_first, tensor_somewhere
+from .operands import number, refuse, tensor_somewhere, tensors_only
 
 
 @op(promote="arith", inplace=True, check=tensor_somewhere("bitwise_and"))
@@ -62,14 +62,14 @@ def bitwise_right_shift(input: Operand, other: Operand):
     return _shift(input, other, "rshift", jax.lax.shift_right_arithmetic, lambda x: jnp.where(x < 0, -1, 0).astype(x.dtype))
 
 
-@op(promote="arith", inplace=True, check=tensor_first("gcd"))
+@op(promote="arith", inplace=True, check=tensors_only("gcd"))
 def gcd(input: Operand, other: Operand):
     """Greatest common divisor, not negative. input (*), other (*) of integers."""
     refuse("gcd", input, "bfc")
     return jnp.gcd(input, other)
 
 
-@op(promote="arith", inplace=True, check=tensor_first("lcm"))
+@op(promote="arith", inplace=True, check=tensors_only("lcm"))
 def lcm(input: Operand, other: Operand):
     """Least common multiple, not negative. input (*), other (*) of integers."""
     refuse("lcm", input, "bfc")

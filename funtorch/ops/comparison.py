@@ -147,16 +147,12 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 @function(method=True)
 def equal(input: Any, other: Any) -> bool:
-    """Whether two Tensors have the same size and elements, as a Python bool. Raises RuntimeError for unlike types."""
+    """Whether two Tensors have the same size and elements, as a Python bool. input (*), other (*). Raises TypeError."""
     for position, (name, x) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(x, Handle):
             raise ArgumentTypeError(f"equal(): argument '{name}' (position {position}) must be Tensor, not {type(x).__name__}")
     if value_of(input).shape != value_of(other).shape:
         return False
-    if input.dtype != other.dtype:
-        raise OpError(
-            f"Expected object of data type {input.dtype} but got data type {other.dtype} for argument #2 'other' in call to equal"
-        )
     return bool(eq(input, other).all())
 
 

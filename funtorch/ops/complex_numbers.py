@@ -12,7 +12,7 @@ from ..dtypes import default
 from ..errors import OpError
 from . import registry
 from .declare import Array, function, op
-from .operands import is_inexact, kind_of, number
+from .operands import is_inexact, kind_of, number, shown_as
 from .trigonometric import angle_of
 
 
@@ -21,6 +21,7 @@ def _doubled(strides: tuple) -> tuple:
     return tuple(2 * s for s in strides)
 
 
+@shown_as("real")
 @op(
     name="_real", method=False, view=True,
     inverse=lambda base, value: jax.lax.complex(value, base.imag),
@@ -31,6 +32,7 @@ def _real(input: Array):
     return input.real
 
 
+@shown_as("imag")
 @op(
     name="_imag", method=False, view=True,
     inverse=lambda base, value: jax.lax.complex(base.real, value),

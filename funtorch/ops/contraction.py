@@ -73,6 +73,11 @@ def _tensordot(a: Array, b: Array, x_dims, y_dims):
         raise OpError("tensordot(): both inputs should have same dtype")
     xs, ys = ([wrap_dim(d, t.ndim) for d in dims] for t, dims in ((a, x_dims), (b, y_dims)))
     for given, other, i, j in zip(x_dims, y_dims, xs, ys, strict=True):
+        # A size of 1 is broadcast: the other side's elements are added up.
+        if a.shape[i] == 1 and b.shape[j] != 1:
+            b = jnp.sum(b, axis=j, keepdims=True, dtype=b.dtype)
+        elif b.shape[j] == 1 and a.shape[i] != 1:
+            a = jnp.sum(a, axis=i, keepdims=True, dtype=a.dtype)
         if a.shape[i] != b.shape[j]:
             raise OpError(
                 f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {given} and second has size "

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import OpError
 from .convolution_kernels import convolve, convolve_transposed
 from .declare import Array, op
-from .operands import in_float32, is_floating, kind_of, refuse
+from .operands import in_float32, kind_of, refuse
 from .sliding import Sizes, by, reach, spread
 
 NOT_A_LIST = (

@@ -30,14 +30,14 @@ WITHOUT_BATCH = (
 )
 
 
-@op(namespace=PURE, out=False, inplace=True)
+@op(namespace=PURE, name="dropout", out=False, inplace=True)
 def masked(input: Array, mask: Array, p):
     """x mask / (1 - p). input (*), mask broadcast to it."""
     scale = np.asarray(0 if p == 1 else 1, input.dtype) / np.asarray(1 if p == 1 else 1 - p, input.dtype)
     return input * (mask * scale)
 
 
-@op(namespace=PURE, out=False, inplace=True)
+@op(namespace=PURE, name="alpha_dropout", out=False, inplace=True)
 def masked_like_selu(input: Array, mask: Array, p):
     """a (x where the mask is 1, else SELU's floor) + b, with a and b that keep mean and variance."""
     a = 0.0 if p == 1 else 1 / math.sqrt((SELU_FLOOR**2 * p + 1) * (1 - p))
@@ -45,7 +45,7 @@ def masked_like_selu(input: Array, mask: Array, p):
     return input * (mask * np.asarray(a, input.dtype)) + (shift + np.asarray(SELU_FLOOR * a * p, input.dtype))
 
 
-_IN_PLACE = {form: registry.names(PURE)[f"{form.__name__}_"] for form in (masked, masked_like_selu)}
+_IN_PLACE = {masked: registry.names(PURE)["dropout_"], masked_like_selu: registry.names(PURE)["alpha_dropout_"]}
 
 
 def _dropped(form: Any, input: Any, p: float, training: bool, inplace: bool, by_channel: bool) -> Any:
@@ -111,7 +111,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
             "(i.e. 2D or 3D inputs)."
         )
-    return _unbatched(input, 2, p, training, inplace)
+    return _with_batch(input, 3, p, training, inplace)
 
 
 def _check_probability(p: float) -> None:
@@ -119,12 +119,12 @@ def _check_probability(p: float) -> None:
         raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _unbatched(input: Any, rank: int, p: float, training: bool, inplace: bool) -> Any:
-    """Dropout of channels, of an input that lacks the batch dimension if it has ``rank`` dimensions."""
-    if input.dim() != rank:
+def _with_batch(input: Any, rank: int, p: float, training: bool, inplace: bool) -> Any:
+    """Dropout of channels, of an input that lacks the batch dimension unless it has ``rank`` dimensions."""
+    if input.dim() == rank:
         return _dropped(masked, input, p, training, inplace, True)
-    _dropped_view = _dropped(masked, input.unsqueeze(0), p, training, inplace, True)
-    return input if inplace else _dropped_view.squeeze(0)
+    result = _dropped(masked, input.unsqueeze(0), p, training, inplace, True)
+    return input if inplace else result.squeeze(0)
 
 
 @function("nn.functional")
@@ -144,7 +144,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     _check_probability(p)
     if input.dim() not in (4, 5):
         warnings.warn(TOO_SMALL.format("dropout3d", input.dim(), 3, 4, 5), stacklevel=2)
-    return _unbatched(input, 4, p, training, inplace)
+    return _with_batch(input, 5, p, training, inplace)
 
 
 def _torch_form(name: str, form: Any, by_channel: bool) -> None:

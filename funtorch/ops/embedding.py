@@ -113,6 +113,8 @@ def embedding(
         RuntimeError: indices of another type, or a weight of another rank.
         AssertionError: ``padding_idx`` out of range.
     """
+    if weight.dim() != 2:
+        raise OpError("'weight' must be 2-D")
     padding_idx = _wrapped_padding(padding_idx, weight.shape[0])
     if max_norm is not None:
         _check_rows(input, weight)

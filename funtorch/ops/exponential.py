@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .declare import Array, Operand, op
-from .operands import in_float32, number, refuse, tensor_somewhere
+from .operands import in_float32, number, refuse, tensor_somewhere, tensors_only
 
 
 @op(promote="float", inplace=True)
@@ -62,14 +62,24 @@ def sigmoid(input: Operand):
     return in_float32(jax.lax.logistic)(input)
 
 
-@op(promote="arith")
+@op(promote="arith", check=tensors_only("logaddexp"))
 def logaddexp(input: Operand, other: Operand):
     """z = log(e^x + e^y), without overflow. input (*), other (*)."""
     refuse("logaddexp", input, "bi")
+    if jnp.iscomplexobj(input):
+        return _complex_log_sum(*jnp.broadcast_arrays(input, other))
     return in_float32(jnp.logaddexp)(input, other)
 
 
-@op(promote="arith")
+def _complex_log_sum(x: Array, y: Array) -> Array:
+    """From the one with the larger real part, whose imaginary part is kept as it is: not brought into (-pi, pi]."""
+    first = x.real >= y.real
+    larger, smaller = jnp.where(first, x, y), jnp.where(first, y, x)
+    infinite = (x == y) & jnp.isinf(x.real)
+    return jnp.where(infinite, x, larger + jnp.log1p(jnp.exp(smaller - larger)))
+
+
+@op(promote="arith", check=tensors_only("logaddexp2"))
 def logaddexp2(input: Operand, other: Operand):
     """z = log2(2^x + 2^y), without overflow. input (*), other (*)."""
     refuse("logaddexp2", input, "bi")

@@ -12,7 +12,7 @@ from ..core.dims import wrap_dim, wrap_dims
 from ..core.handle import Handle
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from .declare import Array, function, op
-from .operands import refuse
+from .operands import refuse, shown_as
 from .return_types import TYPES
 from .selection import maximum, minimum
 
@@ -60,10 +60,12 @@ def aminmax(input: Array, *, dim=None, keepdim=False):
 
 
 def _place(x: Array, dim: Any, keepdim: bool, name: str, find: Any) -> Array:
-    refuse(name, x, "bc")
+    refuse(name, x, "c")
+    if x.dtype == bool:
+        raise OpError(f"{name}(): does not support bool input")
     if dim is None:
         if x.size == 0:
-            raise OutOfBoundsError(NO_ELEMENTS.format(name))
+            raise OutOfBoundsError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         place = find(x.reshape(-1), axis=0)
         return place.reshape((1,) * x.ndim) if keepdim else place
     axis = wrap_dim(dim, x.ndim)
@@ -95,12 +97,14 @@ def _selected(x: Array, dim: int, keepdim: bool, name: str, find: Any) -> tuple[
     return (values, places) if keepdim else (values.squeeze(axis), places.squeeze(axis))
 
 
+@shown_as("max")
 @op(name="_max_along", method=False, result=TYPES["max"]._make)
 def _max_along(input: Array, dim, keepdim=False):
     """Largest element along a dimension, and its index."""
     return _selected(input, dim, keepdim, "max", jnp.argmax)
 
 
+@shown_as("min")
 @op(name="_min_along", method=False, result=TYPES["min"]._make)
 def _min_along(input: Array, dim, keepdim=False):
     """Smallest element along a dimension, and its index."""
@@ -114,12 +118,14 @@ def _full_extreme(x: Array, name: str, reduce: Any) -> Array:
     return reduce(x)
 
 
+@shown_as("max")
 @op(name="_max_all", method=False)
 def _max_all(input: Array):
     """Largest of all elements."""
     return _full_extreme(input, "max", jnp.max)
 
 
+@shown_as("min")
 @op(name="_min_all", method=False)
 def _min_all(input: Array):
     """Smallest of all elements."""

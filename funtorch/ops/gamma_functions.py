@@ -14,7 +14,7 @@ from ..errors import OpError
 from . import registry
 from .assignment import overwrite
 from .declare import Array, Operand, op
-from .operands import in_float32, is_inexact, number, refuse, tensor_first, tensor_somewhere
+from .operands import in_float32, is_inexact, number, refuse, tensor_somewhere, tensors_only
 
 
 @op(promote="float", inplace=True, alias=("special.gammaln",))
@@ -66,14 +66,14 @@ def mvlgamma(input: Operand, p):
     return in_float32(lambda x: sum(jax.lax.lgamma(x - j / 2) for j in range(p)) + number(constant, x.dtype))(input)
 
 
-@op(promote="float", inplace=True, alias=("special.gammainc",), check=tensor_first("igamma"))
+@op(promote="float", inplace=True, alias=("special.gammainc",), check=tensors_only("igamma"))
 def igamma(input: Operand, other: Operand):
     """Regularised lower incomplete gamma function P(a, x). input: a (*) >= 0, other: x (*) >= 0."""
     refuse("igamma", input, "c")
     return in_float32(jax.lax.igamma)(*jnp.broadcast_arrays(input, other))
 
 
-@op(promote="float", inplace=True, alias=("special.gammaincc",), check=tensor_first("igammac"))
+@op(promote="float", inplace=True, alias=("special.gammaincc",), check=tensors_only("igammac"))
 def igammac(input: Operand, other: Operand):
     """Regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x). input: a (*) >= 0, other: x (*) >= 0."""
     refuse("igammac", input, "c")

@@ -13,7 +13,7 @@ from ..core.handle import Handle
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from .declare import Array, Arrays, function, op
-from .operands import in_float32, is_floating, number, refuse
+from .operands import is_floating, number, refuse, shown_as
 from .return_types import TYPES
 
 
@@ -32,10 +32,7 @@ def histc(input: Array, bins=100, min=0, max=0):
         raise OpError(f"torch.histc(): max must be larger than min, but got min={min}, max={max}")
     if not input.size:
         return jnp.zeros(bins, input.dtype)
-    return in_float32(lambda x: _counts_between(x, bins, min, max))(input.reshape(-1))
-
-
-def _counts_between(x: Array, bins: int, min: float, max: float) -> Array:
+    x = input.reshape(-1)
     if min == max:
         low, high = jnp.min(x), jnp.max(x)
     else:
@@ -47,7 +44,7 @@ def _counts_between(x: Array, bins: int, min: float, max: float) -> Array:
 
 def _bin(x: Array, low: Array, high: Array, bins: int) -> Array:
     """The number of the equal bin of each element; the last bin is closed on both sides."""
-    place = jnp.floor((x - low) / (high - low) * bins) if is_floating(x) else (x - low) * bins // (high - low)
+    place = jnp.floor((x - low) * bins / (high - low)) if is_floating(x) else (x - low) * bins // (high - low)
     return jnp.clip(place, 0, bins - 1).astype(np.int64)
 
 
@@ -95,6 +92,7 @@ def _floats(x: Array, weight: Array | None, name: str) -> None:
         raise OpError(f"torch.{name}(): if weight tensor is provided it should have the same shape and dtype as the input tensor")
 
 
+@shown_as("histogram")
 @op(name="_histogram_evenly", method=False, result=TYPES["histogram"]._make)
 def _histogram_evenly(input: Array, weight: Array | None = None, bins=100, range=None, density=False):
     """Counts in equal bins, and their edges."""
@@ -103,6 +101,7 @@ def _histogram_evenly(input: Array, weight: Array | None = None, bins=100, range
     return _counted(input.reshape(-1, 1), [edges], weight, density), edges
 
 
+@shown_as("histogram")
 @op(name="_histogram_at", method=False, result=TYPES["histogram"]._make)
 def _histogram_at(input: Array, bins: Array, weight: Array | None = None, density=False):
     """Counts in bins with given edges, and the edges."""
@@ -124,6 +123,7 @@ def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, d
     return _histogram_evenly(input, weight, bins, range, density, out=out)
 
 
+@shown_as("histogramdd")
 @op(name="_histogramdd", method=False, out=False)
 def _histogramdd(input: Array, edges: Arrays, weight: Array | None = None, bins=(), range=None, density=False):
     """Counts in a grid, and the edges of each dimension: given ones, or those of equal bins."""

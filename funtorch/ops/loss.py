@@ -45,7 +45,9 @@ def _error(kind: str, size: float) -> Callable:
 @op(namespace=PURE, promote="arith", out=False)
 def difference_loss(input: Operand, target: Operand, weight: Array | None, kind, size, reduction):
     """A loss of the difference of input (*) and target (*), each element times its weight (*)."""
-    refuse(f"{kind}_cpu", input, "bi" if kind == "l1" else "bic")
+    refuse(f"{kind}_cpu", input, "b" if kind == "l1" else "bic")
+    if reduction == "mean" and not is_inexact(input):
+        raise OpError(f"l1_loss(): the mean needs a floating point or complex dtype. Got: {kind_of(input)}")
     x, y = broadcast(input, target)
     measure = _error(kind, size)
     if weight is None:

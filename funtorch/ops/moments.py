@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..core.dims import wrap_dims
 from ..errors import ArgumentTypeError, OpError
 from .declare import Array, function, op
-from .operands import in_float32, is_inexact, kind_of
+from .operands import in_float32, is_inexact, kind_of, shown_as
 from .reduction import accumulated
 
 NO_FLOATS = "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}"
@@ -73,7 +73,7 @@ def root(square: Array) -> Array:
 
 def _spread(input: Array, dim: Any, correction: Any, keepdim: bool, name: str, finish: Any = None) -> Array:
     if not is_inexact(input):
-        raise OpError(f"{name} only support floating point and complex dtypes")
+        raise OpError(f"{name}(): std and var only support floating point and complex dtypes, got {kind_of(input)}")
     dims = wrap_dims(dim, input.ndim)
     correction = 1 if correction is None else correction
 
@@ -89,24 +89,28 @@ def _average(input: Array, dim: Any, keepdim: bool) -> Array:
     return in_float32(lambda x: jnp.sum(x, axis=dims, keepdims=keepdim) / jnp.asarray(_count(x.shape, dims), x.dtype))(input)
 
 
+@shown_as("var")
 @op(name="_var", method=False)
 def _var(input: Array, dim, correction, keepdim):
     """Variance along dimensions."""
     return _spread(input, dim, correction, keepdim, "var")
 
 
+@shown_as("std")
 @op(name="_std", method=False)
 def _std(input: Array, dim, correction, keepdim):
     """Standard deviation along dimensions."""
     return _spread(input, dim, correction, keepdim, "std", root)
 
 
+@shown_as("var_mean")
 @op(name="_var_mean", method=False)
 def _var_mean(input: Array, dim, correction, keepdim):
     """Variance and mean along dimensions."""
     return _spread(input, dim, correction, keepdim, "var_mean"), _average(input, dim, keepdim)
 
 
+@shown_as("std_mean")
 @op(name="_std_mean", method=False)
 def _std_mean(input: Array, dim, correction, keepdim):
     """Standard deviation and mean along dimensions."""

@@ -11,7 +11,7 @@ from ..core.dims import wrap_dim, wrap_dims
 from ..errors import OpError
 from .declare import Array, function, op
 from .moments import root
-from .operands import in_float32, is_inexact, refuse
+from .operands import in_float32, is_inexact, refuse, shown_as
 
 
 def vector_norm(x: Array, p: float, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -40,6 +40,7 @@ def _modulus(x: Array) -> Array:
     return x * jnp.sign(x)
 
 
+@shown_as("linalg_vector_norm")
 @op(name="_norm", method=False)
 def _norm(input: Array, p, dim, keepdim, dtype):
     """Norm of order p along dimensions."""
@@ -50,6 +51,7 @@ def _norm(input: Array, p, dim, keepdim, dtype):
     return in_float32(lambda v: vector_norm(v, float(p), dims, keepdim))(x)
 
 
+@shown_as("nuclear_norm")
 @op(name="_nuclear_norm", method=False)
 def _nuclear_norm(input: Array, dim, keepdim):
     """Sum of the singular values of the matrices in two dimensions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -67,6 +67,16 @@ def in_float32(fn: Callable) -> Callable:
     return computed
 
 
+def shown_as(name: str) -> Callable:
+    """Decorates a private op with the name that ``grad_fn`` and messages show: that of the function which calls it."""
+
+    def named(public: Callable) -> Callable:
+        public.__wrapped_op__.name = name  # type: ignore[attr-defined]
+        return public
+
+    return named
+
+
 def holds_zero(*operands: Any) -> bool:
     """Whether the last of the operands is an integer 0 or has one, all being integers. Only seen in concrete arrays."""
     divisor = operands[-1]
@@ -98,5 +108,17 @@ def tensor_somewhere(name: str) -> Callable:
     def check(*operands: Any) -> None:
         if not (isinstance(operands[0], Handle) or isinstance(operands[1], Handle)):
             raise ArgumentTypeError(f"{name}(): one of the first two arguments must be Tensor, but both are numbers")
+
+    return check
+
+
+def tensors_only(name: str, parameters: Sequence[str] = ("input", "other")) -> Callable:
+    """A check for ops whose first operands, called ``parameters``, have to be Tensors, not numbers. Raises TypeError."""
+
+    def check(*operands: Any) -> None:
+        for position, (parameter, x) in enumerate(zip(parameters, operands, strict=False), 1):
+            if not isinstance(x, Handle):
+                found = type(x).__name__
+                raise ArgumentTypeError(f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not {found}")
 
     return check

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.dims import wrap_dim
 from ..errors import OpError, OutOfBoundsError
 from .declare import Array, function, op
-from .operands import is_floating, refuse
+from .operands import is_floating, refuse, shown_as
 from .return_types import TYPES
 
 
@@ -87,24 +87,28 @@ def _median_all(x: Array, name: str, ignore_nan: bool) -> Array:
     return jnp.where(jnp.isnan(value), value, value + mean)
 
 
+@shown_as("median")
 @op(name="_median_along", method=False, result=TYPES["median"]._make)
 def _median_dim(input: Array, dim, keepdim=False):
     """Lower median along a dimension, and its index."""
     return _median_along(input, dim, keepdim, "median", False)
 
 
+@shown_as("nanmedian")
 @op(name="_nanmedian_along", method=False, result=TYPES["nanmedian"]._make)
 def _nanmedian_dim(input: Array, dim, keepdim=False):
     """Lower median of the elements that aren't NaN along a dimension, and its index."""
     return _median_along(input, dim, keepdim, "nanmedian", True)
 
 
+@shown_as("median")
 @op(name="_median_all", method=False)
 def _median_whole(input: Array):
     """Lower median of all elements."""
     return _median_all(input, "median", False)
 
 
+@shown_as("nanmedian")
 @op(name="_nanmedian_all", method=False)
 def _nanmedian_whole(input: Array):
     """Lower median of all elements that aren't NaN."""

@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from . import return_types
 from .assignment import cast, into
 from .declare import Array, Operand, function, op
-from .operands import in_float32, is_inexact, number, refuse, tensor_first, tensor_somewhere
+from .operands import in_float32, is_inexact, number, refuse, shown_as, tensor_somewhere, tensors_only
 
 # Exponents that get an op of their own: products and roots instead of the general power.
 _SIMPLE = {0: None, 0.5: jnp.sqrt, -0.5: jax.lax.rsqrt}
@@ -48,6 +48,7 @@ def _whole(x: Array, y: Array) -> Array:
     return jnp.where(y < 0, jnp.where(x == 1, one, jnp.where(x == -1, odd, 0)), result).astype(x.dtype)
 
 
+@shown_as("pow")
 @op(promote="arith", name="_pow", method=False, out=False, check=tensor_somewhere("pow"))
 def _pow(input: Operand, exponent: Operand):
     """Power: z = x ** y. input (*), exponent (*): broadcast together."""
@@ -55,6 +56,7 @@ def _pow(input: Operand, exponent: Operand):
     return _general(input, exponent)
 
 
+@shown_as("pow")
 @op(name="_pow_by", method=False, out=False)
 def _pow_by(input: Array, exponent, kind):
     """Power with a small constant exponent: z = x ** exponent in type ``kind``. input (*)."""
@@ -114,7 +116,7 @@ def rsqrt(input: Operand):
     return jax.lax.rsqrt(input)
 
 
-@op(promote="arith", inplace=True, check=tensor_first("hypot"))
+@op(promote="arith", inplace=True, check=tensors_only("hypot"))
 def hypot(input: Operand, other: Operand):
     """Length of the hypotenuse: z = sqrt(x^2 + y^2), without overflow midway. input (*), other (*). Its gradient at 0 is NaN."""
     refuse("hypot", input, "bic")
@@ -129,7 +131,7 @@ def _hypot(x: Array, y: Array) -> Array:
     return jnp.where(infinite, jnp.inf, safe * jnp.sqrt(u * u + v * v)).astype(x.dtype)
 
 
-@op(promote="float", inplace=True, check=tensor_somewhere("ldexp"))
+@op(promote="float", inplace=True, check=tensors_only("ldexp"))
 def ldexp(input: Operand, other: Operand):
     """z = x * 2 ** y. input (*), other (*)."""
     return input * jnp.exp2(other)

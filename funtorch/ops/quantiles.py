@@ -14,10 +14,12 @@ from ..core.views import concrete
 from ..errors import OpError
 from .creation import tensor
 from .declare import Array, function, op
+from .operands import shown_as
 
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+@shown_as("quantile")
 @op(name="_quantile", method=False)
 def _quantile(input: Array, q: Array, dim, keepdim, interpolation, ignore_nan):
     """Quantiles q along a dimension; they stand along axis 0 if q has a dimension."""

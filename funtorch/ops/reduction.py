@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.dims import wrap_dims
 from ..dtypes import default, dtype
-from ..errors import OpError
+from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, op
 from .operands import in_float32, is_inexact, refuse
@@ -58,6 +58,8 @@ def nansum(input: Array, dim=None, keepdim=False, *, dtype=None):
 @op()
 def prod(input: Array, dim=None, keepdim=False, *, dtype=None):
     """Product of all elements, or along one dimension. input (*); integers give int64. Raises IndexError."""
+    if isinstance(dim, tuple):
+        raise ArgumentTypeError(f"prod(): argument 'dim' must be int, not {dim}")
     x, result = accumulated(input, dtype)
     dims = None if dim is None else wrap_dims(dim, x.ndim)
     return jnp.prod(x, axis=dims, keepdims=keepdim and dim is not None).astype(result)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from ..errors import MissingError
 from .declare import Array, Operand, op
-from .operands import in_float32, is_floating, kind_of, number, refuse
+from .operands import in_float32, is_floating, kind_of, number, refuse, tensors_only
 
 
 @op(inplace=True)
@@ -59,7 +59,7 @@ def _to_decimals(x: Array, decimals: int) -> Array:
     return jnp.round(x * scale) / scale if decimals > 0 else jnp.round(x / scale) * scale
 
 
-@op(promote="arith", inplace=True)
+@op(promote="arith", inplace=True, check=tensors_only("nextafter"))
 def nextafter(input: Operand, other: Operand):
     """The next number after x in the direction of y. input (*), other (*) of floats. Its gradient for x is 1, unless x = y."""
     refuse("nextafter", input, "bic")

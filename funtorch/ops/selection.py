@@ -12,31 +12,31 @@ from ..core.handle import Handle
 from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, Operand, function, op
-from .operands import is_floating, number, refuse, tensor_first
+from .operands import is_floating, kind_of, number, refuse, shown_as, tensor_first, tensors_only
 
 
-@op(promote="arith", check=tensor_first("maximum"))
+@op(promote="arith", check=tensors_only("maximum"))
 def maximum(input: Operand, other: Operand):
     """The larger of x and y; NaN if one is. input (*), other (*). Where they're equal each gets half of the gradient."""
     refuse("maximum", input, "c")
     return jnp.maximum(input, other)
 
 
-@op(promote="arith", check=tensor_first("minimum"))
+@op(promote="arith", check=tensors_only("minimum"))
 def minimum(input: Operand, other: Operand):
     """The smaller of x and y; NaN if one is. input (*), other (*). Where they're equal each gets half of the gradient."""
     refuse("minimum", input, "c")
     return jnp.minimum(input, other)
 
 
-@op(promote="arith", check=tensor_first("fmax"))
+@op(promote="arith", check=tensors_only("fmax"))
 def fmax(input: Operand, other: Operand):
     """The larger of x and y; the other one where one is NaN. input (*), other (*)."""
     refuse("fmax", input, "c")
     return jnp.where((input >= other) | jnp.isnan(other), input, other)
 
 
-@op(promote="arith", check=tensor_first("fmin"))
+@op(promote="arith", check=tensors_only("fmin"))
 def fmin(input: Operand, other: Operand):
     """The smaller of x and y; the other one where one is NaN. input (*), other (*)."""
     refuse("fmin", input, "c")
@@ -56,7 +56,7 @@ def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None
     """
     if min is None and max is None:
         raise OpError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    refuse("clamp", input, "bc")
+    refuse("clamp", input, "c")
     z = input
     if min is not None:
         z = _unless(z < min, z, min)
@@ -95,11 +95,12 @@ def _functional_relu(input: Any, inplace: bool = False) -> Any:
 registry.add("nn.functional", "relu_", registry.names("torch")["relu_"])
 
 
+@shown_as("where")
 @op(promote="arith", method=False, name="_where")
 def _where(condition: Array, input: Operand, other: Operand):
     """x where the condition holds, else y. condition (*) of bools, input (*), other (*)."""
     if condition.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
-        raise OpError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}")
+        raise OpError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind_of(condition)}")
     return jnp.where(condition != 0, input, other)
 
 

@@ -10,14 +10,17 @@ from ..core.dims import wrap_dims
 from ..core.handle import Handle
 from ..errors import OpError
 from .declare import Array, function, op
-from .operands import is_inexact
+from .operands import in_float32, is_inexact, shown_as
 
 
 def _slopes(x: Array, gaps: Array, dim: int, edge_order: int) -> Array:
     """Slopes along a dimension for samples that are ``gaps`` (n - 1,) apart."""
+    x = x if is_inexact(x) else x.astype(jnp.float32)
+    return in_float32(_slopes_of)(x, gaps.astype(x.real.dtype), dim=dim, edge_order=edge_order)
+
+
+def _slopes_of(x: Array, gaps: Array, dim: int, edge_order: int) -> Array:
     f = jnp.moveaxis(x, dim, -1)
-    f = f if is_inexact(f) else f.astype(jnp.float32)
-    gaps = gaps.astype(f.real.dtype)
     left, right = gaps[:-1], gaps[1:]
     both = left + right
     inner = (
@@ -33,6 +36,7 @@ def _slopes(x: Array, gaps: Array, dim: int, edge_order: int) -> Array:
     return jnp.moveaxis(jnp.concatenate([first, inner, last], axis=-1), -1, dim)
 
 
+@shown_as("gradient")
 @op(name="_slopes_evenly", method=False, out=False)
 def _slopes_evenly(input: Array, spacing, dim, edge_order):
     """Slopes along a dimension for evenly spaced samples."""
@@ -40,6 +44,7 @@ def _slopes_evenly(input: Array, spacing, dim, edge_order):
     return _slopes(input, jnp.full(input.shape[dim] - 1, spacing, kind), dim, edge_order)
 
 
+@shown_as("gradient")
 @op(name="_slopes_at", method=False, out=False)
 def _slopes_at(input: Array, places: Array, dim, edge_order):
     """Slopes along a dimension for samples at given places (n,)."""

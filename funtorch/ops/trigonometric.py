@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .declare import Array, Operand, op
-from .operands import in_float32, number, refuse, tensor_first
+from .operands import in_float32, number, refuse, tensors_only
 
 
 @op(promote="float", inplace=True)
@@ -82,7 +82,7 @@ def atanh(input: Operand):
     return in_float32(jnp.arctanh)(input)
 
 
-@op(promote="float", inplace=True, alias=("arctan2",), check=tensor_first("atan2"))
+@op(promote="float", inplace=True, alias=("arctan2",), check=tensors_only("atan2"))
 def atan2(input: Operand, other: Operand):
     """Angle of the point (other, input), in (-pi, pi]. input (*), other (*). Its gradient at the origin is 0."""
     refuse("atan2", input, "c")

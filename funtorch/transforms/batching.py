@@ -9,7 +9,7 @@ from typing import Any
 from ..core.batching import VmapLevel, at_front
 from ..core.call import call
 from ..core.handle import Handle, value_of
-from ..core.levels import Batched
+from ..core.levels import Batched, untaped
 from ..core.op import Op
 from ..core.state import state
 from ..core.trees import broadcast_prefix, flatten, unflatten
@@ -168,7 +168,7 @@ def _outside(level: VmapLevel, tensor: Tensor, dim: int | None) -> Any:
         result = at_front(payload, level.size)
         if dim % ndim:
             result = call(_to_axis(dim % ndim), (result,), ceiling=level.depth - 1)
-    return result if state.grad else result.detach()
+    return result if state.grad else untaped(result)
 
 
 @functools.lru_cache(maxsize=None)

@@ -12,12 +12,12 @@ import numpy as np
 from ..autograd.engine import gradients
 from ..core.backward import Graph
 from ..core.forward_mode import JvpLevel
-from ..core.handle import make, value_of
-from ..core.levels import Dual
+from ..core.handle import make, value_of, without_history
+from ..core.levels import Dual, untaped
 from ..core.state import state
 from ..core.tape import Leaf, place_of
 from ..core.trees import Spec, flatten, unflatten
-from ..core.views import alias
+from ..core.variables import variable
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 
@@ -31,22 +31,6 @@ def recording() -> Iterator[bool]:
         yield outside
     finally:
         state.grad = outside
-
-
-def variable(tensor: Tensor, outside: bool) -> Tensor:
-    """A Tensor with the values of ``tensor`` to differentiate by. It stays connected to ``tensor`` if ``outside`` records."""
-    depth = len(state.levels)
-    connected = outside and tensor.requires_grad
-    if connected and depth and tensor._level < depth:
-        # It has a tape further out, where it stays connected: on the tape of this level it is a leaf of its own.
-        new = make(state.levels[-1].lifted(tensor), depth)
-        return new.requires_grad_()
-    if not connected:
-        new = make(value_of(tensor), depth)
-        return new.requires_grad_()
-    new = alias(tensor, detached=False)
-    new._base, new._chain = None, ()
-    return new
 
 
 def _selected(argnums: Any, args: tuple, name: str) -> tuple[tuple[int, ...], bool]:
@@ -101,9 +85,7 @@ def reaches_beyond(roots: Sequence[Tensor], variables: Sequence[Tensor]) -> bool
 
 def finish(tensor: Any, outside: bool) -> Any:
     """A result as the code outside sees it: without history where nothing is recorded there."""
-    if not isinstance(tensor, Tensor) or not tensor.requires_grad:
-        return tensor
-    return tensor if outside else tensor.detach()
+    return tensor if outside or not isinstance(tensor, Tensor) else untaped(tensor)
 
 
 def cut(tree: Any, variables: Sequence[Tensor], outside: bool) -> Any:
@@ -113,13 +95,16 @@ def cut(tree: Any, variables: Sequence[Tensor], outside: bool) -> Any:
 
 
 def _cut_one(leaf: Any, variables: Sequence[Tensor], outside: bool) -> Any:
-    if not isinstance(leaf, Tensor) or not leaf.requires_grad:
+    if not isinstance(leaf, Tensor):
         return leaf
-    if outside:
-        ours = {place_of(v)[0] for v in variables if v._node is None}
-        if any(found not in ours for found in Graph([place_of(leaf)]).leaves):
-            return leaf
-    return leaf.detach()
+    if not outside:
+        return untaped(leaf)
+    if not leaf.requires_grad:
+        return leaf
+    ours = {place_of(v)[0] for v in variables if v._node is None}
+    if any(found not in ours for found in Graph([place_of(leaf)]).leaves):
+        return leaf
+    return without_history(leaf)  # tapes further out go on
 
 
 def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:

@@ -282,6 +282,20 @@ def test_broadcasts_are_carried_out_only_where_needed():
     assert "broadcast as copy" in prepared(lambda x: jnp.broadcast_to(x[0], x.shape), X).steps
 
 
+def test_constants_cannot_be_spoiled():
+    program = prepared(lambda x: (jnp.arange(3) + 1, jnp.float32(2)), X)
+    for z in program(X):
+        with pytest.raises(ValueError, match="read-only"):
+            z[...] = 0
+
+
+def test_programs_without_arguments():
+    big, small = prepared(lambda: (jnp.zeros((300, 300)), jnp.arange(3)))()
+    assert big.shape == (300, 300)
+    assert small.tolist() == [0, 1, 2]
+    assert prepared(lambda: ())() == ()
+
+
 def test_calls_are_inlined():
     fn = jax.jit(jax.checkpoint(lambda x: jax.nn.relu(jnp.sin(x))))
     assert prepared(fn, X).steps == ("sin", "max")

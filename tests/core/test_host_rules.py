@@ -230,7 +230,7 @@ def test_complex(dtype, seed, shape):
     )
 
 
-@examples(5)
+@examples(3)
 @given(dtype=st.sampled_from(WIDE), seed=seeds, shape=shapes)
 def test_special_functions(dtype, seed, shape):
     a, x = array(seed, shape, dtype, 0.3, 6), array(seed + 1, shape, dtype, 0.1, 8)
@@ -434,7 +434,7 @@ def test_sort_puts_nans_last_and_top_k_first():
 MODES = [lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP]
 
 
-@examples(25)
+@examples(16)
 @given(data=st.data())
 def test_gather_and_scatter(data):
     """Slices of random sizes at random places, inside and outside, with and without batching axes."""

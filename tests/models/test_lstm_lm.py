@@ -1,4 +1,4 @@
-"""LSTM language model: names, equality with its twin and with torch's nn.LSTM, learning, bad configurations."""
+"""LSTM language model: names, equality with its twin and with torch's nn.LSTM, learning, bad options."""
 
 import numpy as np
 import pytest

@@ -127,3 +127,12 @@ def test_in_place_forms_refuse_what_does_not_fit(refuse):
 
 def test_unknown_rounding_mode_names_it(refuse):
     refuse(lambda t, x: t.div(x, x, rounding_mode="up"), X)
+
+
+def test_older_order_of_arguments_warns(agree):
+    def older(t, x, y):
+        y = y.expand(2, 3)
+        return x.clone().add_(0.5, y), x.clone().sub_(2, y), x.clone().addcmul_(-1, y, y), x.clone().addcdiv_(3, y, y)
+
+    with pytest.warns(UserWarning, match="deprecated"):
+        agree(older, X, Y)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .falls import through_xla
-from .lowering import Lowering, Step, Value
+from .lowering import Lowering, Step, Value, frozen
 from .table import Inline
 
 FOLD_BELOW = 65536  # elements: results of constants that are computed once, at preparation
@@ -54,7 +54,7 @@ def folded(step: Step, function: Callable | Inline) -> bool:
     call = function.function(len(step.inputs)) if isinstance(function, Inline) else function
     results = call(*(v.data for v in step.inputs))
     for value, result in zip(step.outputs, results if len(step.outputs) != 1 else [results], strict=True):
-        value.data = np.asarray(result)
+        value.data = frozen(np.asarray(result))
     return True
 
 

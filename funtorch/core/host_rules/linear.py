@@ -28,7 +28,8 @@ def dot_general(eqn: Equation) -> Callable | Inline:
         return lambda x, y: zeros
     left = Side(lhs.shape, lhs_batch, lhs_sum)
     right = Side(rhs.shape, rhs_batch, rhs_sum)
-    if casts == [None, None] and back is None and len(lhs.shape) == len(rhs.shape) == 2 and len(lhs_sum) == 1:
+    is_plain = len(lhs.shape) == len(rhs.shape) == 2 and len(lhs_sum) == 1 and not lhs_batch
+    if is_plain and casts == [None, None] and back is None:
         return plain_product(int(lhs_sum[0]), int(rhs_sum[0]))
     first, second = left.arranger(last=True), right.arranger(last=False)
     product = np.multiply if not lhs_sum else np.matmul

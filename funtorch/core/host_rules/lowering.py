@@ -95,6 +95,13 @@ def as_array(value: Any, dtype: Any) -> np.ndarray:
     return np.asarray(value, dtype)
 
 
+def frozen(data: np.ndarray) -> np.ndarray:
+    """A view of ``data`` that can't be written through: constants are the same arrays at every run."""
+    data = data.view()
+    data.flags.writeable = False
+    return data
+
+
 def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape to which ``shapes`` broadcast; each is of rank 0 or of one common rank."""
     result: tuple[int, ...] = ()
@@ -143,7 +150,7 @@ class Lowering:
         return self.jaxpr(closed.jaxpr, consts, args)
 
     def constant(self, data: np.ndarray) -> Value:
-        return Value(data.shape, data.dtype, data)
+        return Value(data.shape, data.dtype, frozen(data))
 
     def literal(self, literal: Any) -> Value:
         return self.constant(as_array(literal.val, literal.aval.dtype))

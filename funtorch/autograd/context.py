@@ -1,0 +1,153 @@
+"""``ctx``: what a Function's ``forward`` hands to its ``backward``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.generators import default_generator
+from ..core.handle import Handle, value_of
+from ..core.op import is_differentiable
+from ..core.python_node import applied
+from ..core.recompute import Recomputed
+from ..core.state import state
+from ..core.trees import flatten, unflatten
+from ..core.variables import depends, frozen
+from ..core.views import concrete
+from ..errors import OpError
+
+
+class FunctionCtx:
+    """What ``forward`` hands to ``backward``: saved Tensors, and attributes of the user's choice."""
+
+    def __init__(self) -> None:
+        self._saved: tuple = ()
+        self._saved_for_forward: tuple = ()
+        self._dirty: tuple = ()
+        self._not_differentiable: frozenset = frozenset()
+        self.materialize_grads = True
+        self.needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep Tensors (or None) for ``backward``, which finds them in ``ctx.saved_tensors``."""
+        for number, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Handle):
+                raise TypeError(f"save_for_backward can only save variables, but argument {number} is of type {type(tensor).__name__}")
+        self._saved = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep Tensors for ``jvp``."""
+        for number, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Handle):
+                raise TypeError(f"save_for_forward can only save variables, but argument {number} is of type {type(tensor).__name__}")
+        self._saved_for_forward = tensors
+
+    @property
+    def saved_tensors(self) -> tuple:
+        return self._saved or self._saved_for_forward
+
+    saved_variables = saved_tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs were changed in place."""
+        self._dirty = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._not_differentiable = frozenset(map(id, args))
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether a cotangent that is absent comes as zeros (the default) or as None."""
+        self.materialize_grads = bool(value)
+
+
+_OWN = frozenset(FunctionCtx().__dict__)
+
+
+class Kept:
+    """The Tensors in a ``ctx``. An input or an output stands there with its history; a Tensor that ``forward`` made in between
+    gets one, by running ``forward`` again, where a second derivative needs it. What comes out otherwise on another run
+    (random numbers) is no function of the inputs, and stays as it is.
+    """
+
+    def __init__(self, body: Any) -> None:
+        self.body = body
+        self.inputs: Sequence[Any] = ()
+        self.of_output: dict[int, int] = {}  # by place among the Tensors of ctx: the number of the output
+        self.between: list[int] = []  # the places of those that are neither input nor output
+
+    def find(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[int]:
+        """Look through ``ctx``; the numbers of the outputs that are kept."""
+        held, _ = _tensors(self.body.ctx)
+        numbers = {id(out): k for k, out in enumerate(outputs)}
+        ours = {id(t) for t in inputs}
+        for place, tensor in enumerate(held):
+            if not isinstance(tensor, Handle):
+                continue
+            if id(tensor) in numbers:
+                self.of_output[place] = numbers[id(tensor)]
+            elif id(tensor) not in ours and is_differentiable(tensor._payload.dtype):
+                self.between.append(place)
+        self.inputs = inputs
+        return sorted(set(self.of_output.values()))
+
+    def freeze(self) -> None:
+        """Keep what was saved as it is now, whatever is written later."""
+        ctx, outputs = self.body.ctx, {id(o) for o in self.body.outputs}
+        ctx._saved = tuple(t if t is None or id(t) in outputs else frozen(t) for t in ctx._saved)
+        self.inputs = [frozen(t) for t in self.inputs] if self.between and not ctx._dirty else ()
+
+    @contextlib.contextmanager
+    def lent(self, application: Any) -> Iterator[None]:
+        """Within: the Tensors of ``ctx`` have their histories."""
+        ctx = self.body.ctx
+        between = self.between if state.grad and any(map(depends, self.inputs)) else []
+        if not between and not self.of_output:
+            yield
+            return
+        held, spec = _tensors(ctx)
+        before, full = (ctx._saved, dict(ctx.__dict__)), list(held)
+        for place, number in self.of_output.items():
+            full[place] = application.result(number)
+        if between:
+            made = [held[place] for place in between]
+            again = Recomputed(f"{self.body.name}Kept", self._again(made), self.inputs, [True] * len(made))
+            recomputed = applied(again, self.inputs, made)
+            for place, tensor in zip(between, recomputed, strict=True):
+                full[place] = tensor
+        ctx._saved, attributes = unflatten(spec, full)
+        ctx.__dict__.update(attributes)
+        try:
+            yield
+        finally:
+            ctx._saved = before[0]
+            ctx.__dict__.update({name: before[1][name] for name in attributes})
+
+    def _again(self, made: list[Any]) -> Any:
+        def run(inputs: list[Any]) -> list[Any]:
+            ctx, rng = FunctionCtx(), default_generator.get_state()
+            try:
+                self.body.run(ctx, inputs)
+            finally:
+                default_generator.set_state(rng)
+            held, _ = _tensors(ctx)
+            if len(held) <= max(self.between):
+                raise OpError(f"{self.body.name}: forward kept other Tensors on ctx when it ran again for a second derivative")
+            return [new if _same(new, old) else old for new, old in zip([held[p] for p in self.between], made, strict=True)]
+
+        return run
+
+
+def _same(new: Any, old: Handle) -> bool:
+    if not isinstance(new, Handle) or value_of(new).shape != value_of(old).shape:
+        return False
+    a, b = concrete(new), concrete(old)  # the engine's tiers may differ in the last bits
+    return a is None or b is None or np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)
+
+
+def _tensors(ctx: FunctionCtx) -> tuple[list[Any], Any]:
+    """What is saved and what is among the user's attributes: leaves and structure of ``(saved, attributes)``."""
+    return flatten((tuple(ctx._saved), {k: v for k, v in ctx.__dict__.items() if k not in _OWN}))

@@ -1,0 +1,54 @@
+"""Tensors to differentiate by, and Tensors as they were at a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .handle import Handle, make, value_of
+from .levels import Batched, Dual
+from .op import is_differentiable
+from .state import state
+from .tape import place_of, set_place
+from .views import alias
+
+
+def variable(tensor: Handle, outside: bool) -> Any:
+    """A Tensor with the values of ``tensor`` to differentiate by. It stays connected to ``tensor`` if ``outside`` records."""
+    depth = len(state.levels)
+    connected = outside and tensor._requires
+    if connected and depth and tensor._level < depth:
+        # It has a tape further out, where it stays connected: on the tape of this level it is a leaf of its own.
+        new = make(state.levels[-1].lifted(tensor), depth)
+        return new.requires_grad_()
+    if not connected:
+        new = make(value_of(tensor), depth)
+        return new.requires_grad_()
+    new = alias(tensor, detached=False)
+    new._base, new._chain = None, ()
+    return new
+
+
+def frozen(tensor: Handle) -> Any:
+    """``tensor`` as it is now, at the same places of the tape: later writes do not reach it."""
+    payload = value_of(tensor)
+    if type(payload) is Batched:
+        payload = Batched(payload.level, frozen(payload.inner), payload.axis)
+    elif type(payload) is Dual:
+        tangent = payload.tangent
+        payload = Dual(payload.level, frozen(payload.primal), None if tangent is None else frozen(tangent))
+    new = make(payload, tensor._birth)
+    if tensor._requires:
+        set_place(new, *place_of(tensor))
+    return new
+
+
+def depends(tensor: Handle) -> bool:
+    """Whether a derivative is followed through ``tensor``, at its level or one below."""
+    if not is_differentiable(tensor._payload.dtype):
+        return False
+    if tensor._requires:
+        return True
+    payload = value_of(tensor)
+    if type(payload) is Dual:
+        return payload.tangent is not None or depends(payload.primal)
+    return type(payload) is Batched and depends(payload.inner)

@@ -1,0 +1,185 @@
+"""Attention by several heads, with projections of queries, keys, values and results."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..errors import OpError
+from .attention import scaled_dot_product_attention
+from .creation import zeros
+from .declare import function
+from .dropout import dropout
+from .joining import cat
+from .linear import linear, matmul
+from .normalised import softmax
+from .padding import pad
+from .selection import where
+
+NEEDS_MASK = (
+    "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+    "`generate_square_subsequent_mask` to create this mask."
+)
+
+
+def _checked_ranks(query: Any, key: Any, value: Any, padding: Any, mask: Any, heads: int) -> bool:
+    """Whether there is a batch dimension. Raises AssertionError for ranks that don't fit together."""
+    rank = query.dim()
+    if rank not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor")
+    words = "batched (3-D)" if rank == 3 else "unbatched (2-D)"
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(
+            f"For {words} `query`, expected `key` and `value` to be {rank}-D but found {key.dim()}-D and {value.dim()}-D tensors "
+            "respectively"
+        )
+    if padding is not None and padding.dim() != rank - 1:
+        raise AssertionError(
+            f"For {words} `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but found {padding.dim()}-D tensor "
+            "instead"
+        )
+    if mask is not None:
+        if mask.dim() not in (2, 3):
+            raise AssertionError(
+                f"For {words} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.dim()}-D tensor instead"
+            )
+        if rank == 2 and mask.dim() == 3 and tuple(mask.shape) != (heads, query.shape[0], key.shape[0]):
+            expected = (heads, query.shape[0], key.shape[0])
+            raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {tuple(mask.shape)}")
+    return rank == 3
+
+
+def _added(mask: Any, name: str, like: Any) -> Any:
+    """A mask as numbers that are added to the scores: -inf where a mask of bools is true."""
+    if mask is None:
+        return None
+    if mask.dtype.name == "bool":
+        return where(mask, -math.inf, zeros((), dtype=like.dtype))
+    if not mask.dtype.is_floating_point:
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    return mask
+
+
+def _check_mask(mask: Any, heads: int, batch: int, rows: int, columns: int) -> Any:
+    expected = (rows, columns) if mask.dim() == 2 else (batch * heads, rows, columns)
+    if tuple(mask.shape) != expected:
+        raise OpError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {expected}.")
+    return mask if mask.dim() == 2 else mask.reshape(batch, heads, rows, columns)
+
+
+def _merged(mask: Any, padding: Any) -> Any:
+    """One mask, broadcast to (N, H, L, S), of that of the scores and that of the keys (N, S)."""
+    if padding is None:
+        return mask
+    padding = padding[:, None, None, :]
+    return padding if mask is None else mask + padding
+
+
+def _projected(
+    inputs: tuple[Any, ...], together: Any, apart: tuple[Any, ...], bias: Any, separate: bool
+) -> list[Any]:
+    """Queries, keys and values, each (length, N, E)."""
+    weights = apart if separate else together.chunk(3)
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return [linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
+
+
+def _attended(
+    q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, need_weights: bool
+) -> tuple[Any, Any]:
+    """The heads' results (N, H, L, D), and their weights (N, H, L, S) if they're needed."""
+    if not need_weights:
+        return scaled_dot_product_attention(q, k, v, mask, dropout_p, causal), None
+    scores = matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))
+    weights = softmax(scores if mask is None else scores + mask, -1)
+    if dropout_p > 0:
+        weights = dropout(weights, dropout_p)
+    return matmul(weights, v), weights
+
+
+@function("nn.functional")
+def multi_head_attention_forward(
+    query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
+    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
+    training: bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None,
+    static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Attention by several heads: z = concat(head_1, ..., head_H) W_o + b_o.
+
+    Args:
+        query: (L, N, E) or (L, E).
+        key: (S, N, E_k) or (S, E_k); value: (S, N, E_v) or (S, E_v).
+        embed_dim_to_check: E.
+        num_heads: H; divides E.
+        in_proj_weight: (3 E, E), or with ``use_separate_proj_weight`` instead of it q_proj_weight (E, E), k_proj_weight
+            (E, E_k), v_proj_weight (E, E_v); in_proj_bias: (3 E).
+        bias_k, bias_v: (1, 1, E): one more key and value.
+        add_zero_attn: whether there is one more key and value of zeros.
+        dropout_p: the probability with which a weight is dropped in training.
+        out_proj_weight: (E, E); out_proj_bias: (E).
+        key_padding_mask: (N, S) or (S): bools (true: don't look), or floats that are added to the scores.
+        need_weights: whether to return the weights.
+        attn_mask: (L, S) or (N H, L, S), likewise.
+        static_k, static_v: (N H, S, E / H): keys and values that are used as they are.
+        average_attn_weights: whether the weights are averaged over the heads.
+        is_causal: that ``attn_mask`` is the causal one.
+
+    Returns:
+        (L, N, E) or (L, E), and the weights (N, L, S), (N, H, L, S) or without N, or None.
+
+    Raises:
+        AssertionError, RuntimeError: sizes or types that don't fit.
+
+    Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2.
+    """
+    batched = _checked_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    rows, batch, width = query.shape
+    if is_causal and attn_mask is None:
+        raise OpError(NEEDS_MASK)
+    # The mask itself is only left out where the attention can make it by itself.
+    causal = is_causal and key_padding_mask is None and not need_weights
+    padding = _added(key_padding_mask, "key_padding_mask", query)
+    mask = None if causal else _added(attn_mask, "attn_mask", query)
+    if width != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
+    size = width // num_heads
+    if size * num_heads != width:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
+    if key.shape[:2] != value.shape[:2] or (not use_separate_proj_weight and key.shape != value.shape):
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    if mask is not None:
+        mask = _check_mask(mask, num_heads, batch, rows, key.shape[0])
+    q, k, v = _projected(
+        (query, key, value), in_proj_weight, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias,
+        use_separate_proj_weight,
+    )  # fmt: skip
+
+    def heads_of(x: Any) -> Any:  # (length, N, E) -> (N, H, length, D)
+        return x.reshape(x.shape[0], batch, num_heads, size).permute(1, 2, 0, 3)
+
+    more = 0
+    if bias_k is not None and bias_v is not None:
+        k, v = (cat([x, extra.expand(1, batch, width)]) for x, extra in ((k, bias_k), (v, bias_v)))
+        more += 1
+    q = heads_of(q)
+    k = heads_of(k) if static_k is None else static_k.reshape(batch, num_heads, -1, size)
+    v = heads_of(v) if static_v is None else static_v.reshape(batch, num_heads, -1, size)
+    if add_zero_attn:
+        nothing = zeros((batch, num_heads, 1, size), dtype=k.dtype)
+        k, v = cat([k, nothing], 2), cat([v, nothing], 2)
+        more += 1
+    if padding is not None and padding.shape[1] + more != k.shape[2]:
+        raise AssertionError(f"Expected key_padded_mask.shape[1] to be {k.shape[2] - more}, but got {padding.shape[1]}")
+    if more:
+        mask, padding = (None if m is None else pad(m, (0, more)) for m in (mask, padding))
+    rate = dropout_p if training else 0.0
+    z, weights = _attended(q, k, v, _merged(mask, padding), rate, causal, need_weights)
+    z = linear(z.permute(2, 0, 1, 3).reshape(rows, batch, width), out_proj_weight, out_proj_bias)
+    if weights is not None:
+        weights = weights.mean(dim=1) if average_attn_weights else weights
+        weights = weights if batched else weights.squeeze(0)
+    return (z if batched else z.squeeze(1)), weights
