@@ -105,18 +105,19 @@ class Kept:
         """Within: the Tensors of ``ctx`` have their histories."""
         ctx = self.body.ctx
         between = self.between if state.grad and any(map(depends, self.inputs)) else []
-        if not between and not self.of_output:
+        if not between and not self.of_output and not application.open:
             yield
             return
         held, spec = _tensors(ctx)
-        before, full = (ctx._saved, dict(ctx.__dict__)), list(held)
+        before = (ctx._saved, dict(ctx.__dict__))
+        full = [application.seen(t) if isinstance(t, Handle) else t for t in held]
         for place, number in self.of_output.items():
             full[place] = application.result(number)
         if between:
             made = [held[place] for place in between]
-            again = Recomputed(f"{self.body.name}Kept", self._again(made), self.inputs, [True] * len(made))
-            recomputed = applied(again, self.inputs, made)
-            for place, tensor in zip(between, recomputed, strict=True):
+            inputs = [application.seen(t) for t in self.inputs]
+            again = Recomputed(f"{self.body.name}Kept", self._again(made), inputs, [True] * len(made))
+            for place, tensor in zip(between, applied(again, inputs, made), strict=True):
                 full[place] = tensor
         ctx._saved, attributes = unflatten(spec, full)
         ctx.__dict__.update(attributes)

@@ -8,14 +8,23 @@ from typing import Any
 from .batching import lowered
 from .call import call
 from .handle import Handle, make
-from .levels import WRAPPED, Dual, Level
+from .levels import Batched, Dual, Level
 from .op import Op, is_differentiable, outputs_of
 
 
-def highest(tensors: Sequence[Any]) -> int:
-    """The depth of the innermost level that one of these belongs to."""
-    payloads = [t._payload for t in tensors if isinstance(t, Handle)]
-    return max((p.level.depth for p in payloads if type(p) in WRAPPED), default=0)
+def mapped_levels(tensors: Sequence[Any]) -> set[int]:
+    """The depths of the vmaps that map one of these Tensors, in its values or its tangents."""
+    found: set[int] = set()
+    left = [t for t in tensors if isinstance(t, Handle)]
+    while left:
+        payload = left.pop()._payload
+        if type(payload) is Batched:
+            left.append(payload.inner)
+            if payload.axis is not None:
+                found.add(payload.level.depth)
+        elif type(payload) is Dual:
+            left += [t for t in (payload.primal, payload.tangent) if t is not None]
+    return found
 
 
 class JvpLevel(Level):
@@ -49,7 +58,7 @@ class JvpLevel(Level):
             wrapped = [Dual(self, out, None) for out in (outs if isinstance(outs, tuple) else (outs,))]
             return tuple(wrapped) if isinstance(outs, tuple) else wrapped[0]
         args = [*primals, *(t for t in tangents if t is not None)]
-        if highest(tangents) > highest(primals):
+        if mapped_levels(tangents) - mapped_levels(primals):
             # The tangents are mapped (as in jacfwd) and the primals are not: keep the primals so.
             outs = call(op, primals, ceiling=below)
             dots = call(op.push(mask), args, ceiling=below)

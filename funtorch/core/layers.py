@@ -14,6 +14,8 @@ from .call import call
 from .handle import make, value_of
 from .levels import WRAPPED, Batched, Dual, Level, inner_of
 from .op import Op
+from .state import state
+from .tape import place_of, set_place
 
 _SUM = Op(lambda x: jnp.sum(x, axis=0), "sum")
 
@@ -28,6 +30,7 @@ class Layer:
 
     def __init__(self, level: Level, arguments: Sequence[Any], results: Sequence[Any]) -> None:
         self.level = level
+        self.depth = level.depth  # when the call was made
         self.maps = isinstance(level, VmapLevel)
         self.axes = [self._axis(t) for t in arguments]
         self.mapped = self.maps and (any(a is not None for a in self.axes) or any(self._axis(r) is not None for r in results))
@@ -99,13 +102,37 @@ def _levels(tensors: Sequence[Any]) -> list[Level]:
 
 @contextlib.contextmanager
 def reopened(layers: Sequence[Layer]) -> Iterator[None]:
-    """Levels open again as the innermost ones, so that what was saved in them can be used."""
-    held = [(layer.level.depth, layer.level.alive) for layer in layers]
-    for layer in layers:
-        layer.level.__enter__()
+    """Levels open again as the innermost ones, so that what was saved in them can be used.
+
+    One that is still open leaves an empty place, so that the depths of others stay as they are.
+    """
+    held = [(layer.level, layer.level.depth, layer.level.alive) for layer in layers]
+    outside = list(state.levels)
+    for level, _, _ in held:
+        if level in state.levels:
+            state.levels[state.levels.index(level)] = Level()
+        level.__enter__()
     try:
         yield
     finally:
-        for layer, (depth, alive) in zip(reversed(layers), reversed(held), strict=True):
-            layer.level.__exit__()
-            layer.level.depth, layer.level.alive = depth, alive
+        state.levels[:] = outside
+        for level, depth, alive in held:
+            level.depth, level.alive = depth, alive
+
+
+def left_behind(tensor: Any, layers: Sequence[Layer]) -> Any:
+    """A Tensor without its histories on the tapes of levels that are only open again for a walk of a tape further out."""
+    payload = value_of(tensor)
+    kind = type(payload)
+    if kind not in WRAPPED and not tensor._requires:
+        return tensor
+    ours = [layer.level for layer in layers]
+    if kind is Batched:
+        payload = Batched(payload.level, left_behind(payload.inner, layers), payload.axis)
+    elif kind is Dual:
+        tangent = payload.tangent
+        payload = Dual(payload.level, left_behind(payload.primal, layers), None if tangent is None else left_behind(tangent, layers))
+    new = make(payload, tensor._birth)
+    if tensor._requires and not (kind in WRAPPED and payload.level in ours) and all(tensor._level != layer.depth for layer in layers):
+        set_place(new, *place_of(tensor))
+    return new

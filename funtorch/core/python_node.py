@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from ..errors import OpError
 from .backward import Graph, differentiate
 from .handle import Handle, make, value_of, without_history
-from .layers import layers_of, reopened
+from .layers import Layer, layers_of, left_behind, reopened
 from .levels import untaped
 from .op import is_differentiable
 from .state import state
@@ -48,6 +48,7 @@ class Application:
         self.layers, self.frames = layers_of(tensors, returned)
         self.results: dict[int, list[Any]] = {}  # of outputs that the body keeps: the array below all layers, then tangents
         self.nodes: list[weakref.ref | None] = []  # by frame
+        self.open: list[Layer] = []  # those that are open again for the walk of a tape further out
 
     def depth(self, frame: int) -> int:
         return self.layers[frame - 1].level.depth if frame else 0
@@ -61,24 +62,33 @@ class Application:
 
     def backward(self, frame: int, cotangents: Sequence[Any]) -> list[Any]:
         """The body's backward for cotangents of ``frame``: gradients of that frame's arguments."""
-        upper = self.layers[frame:]
-        with reopened(upper):
-            grads = self.body.backward(self, *self.lifted(frame, cotangents))
-            for layer in reversed(upper):
-                grads = [None if g is None else layer.gradient(g, number) for number, g in enumerate(grads)]
+        upper, before = self.layers[frame:], self.open
+        self.open = upper
+        try:
+            with reopened(upper):
+                grads = self.body.backward(self, *self.lifted(frame, cotangents))
+                for layer in reversed(upper):
+                    grads = [None if g is None else layer.gradient(g, number) for number, g in enumerate(grads)]
+        finally:
+            self.open = before
         return grads
 
+    def seen(self, tensor: Any) -> Any:
+        """A Tensor that was kept, as the body's backward may use it now."""
+        return left_behind(tensor, self.open) if self.open else tensor
+
     def result(self, number: int) -> Any:
-        """An output that the body keeps, at its places on the tapes."""
+        """An output that the body keeps, at its places on the tapes (while it is made, as far as they are known)."""
         array, *dots = self.results[number]
         out = make(array)
-        for frame, node in enumerate(self.nodes):
+        for frame in range(len(self.layers) + 1):
             if frame:
-                out = self.layers[frame - 1].above(out, dots[frame - 1])
+                out = self.layers[frame - 1].above(out, dots[frame - 1] if frame <= len(dots) else None)
+            node = self.nodes[frame] if frame < len(self.nodes) else None
             place = node() if node is not None else None
             if place is not None and place.outs[number][1] is not None:
                 set_place(out, place, number)
-        return out
+        return self.seen(out)
 
     def tangents(self, frame: int, outs: list[Any]) -> list[Any]:
         """The outputs' tangents for the jvp level just above ``frame``, as Tensors of ``frame``."""

@@ -29,8 +29,10 @@ class Recomputed:
 
     def backward(self, application: Any, *cotangents: Any) -> list[Any]:
         outside = state.grad
-        inputs = [variable(t, outside) if depends(t) else t for t in self.tensors]
-        targets = [place_of(i) for i, t in zip(inputs, self.tensors, strict=True) if i is not t]
+        follow = [depends(t) for t in self.tensors]
+        given = [application.seen(t) for t in self.tensors]
+        inputs = [variable(t, outside) if f else t for t, f in zip(given, follow, strict=True)]
+        targets = [place_of(i) for i, f in zip(inputs, follow, strict=True) if f]
         state.grad = True
         try:
             outs = self.run(inputs)
@@ -42,8 +44,8 @@ class Recomputed:
         _, grads = differentiate(
             [o for o, _ in pairs], [c for _, c in pairs], targets, create_graph=outside, retain_graph=outside
         )
-        given = iter(grads)
-        return [None if i is t else next(given) for i, t in zip(inputs, self.tensors, strict=True)]
+        found = iter(grads)
+        return [next(found) if f else None for f in follow]
 
     def jvp(self, tangents: list[Any]) -> list[Any] | None:
         return None

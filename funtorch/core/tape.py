@@ -41,12 +41,13 @@ INFERENCE_MESSAGE = (
 class Leaf:
     """Where gradients end: the place of a leaf Tensor on the tape (PyTorch's AccumulateGrad)."""
 
-    __slots__ = ("tensor", "__weakref__")
+    __slots__ = ("tensor", "level", "__weakref__")
     edges: tuple = ()
     seq = -1
 
     def __init__(self, tensor: Handle) -> None:
         self.tensor = tensor
+        self.level = tensor._level
 
     def name(self) -> str:
         return "AccumulateGrad"
@@ -206,14 +207,8 @@ def set_place(tensor: Handle, node: Any, output: int) -> None:
     tensor._requires = True
     tensor._node = node
     tensor._output = output
-    level = level_of(node)
-    if level:
-        tensor._level = level
-
-
-def level_of(node: Any) -> int:
-    """The depth of the tape on which a node is."""
-    return node.tensor._level if type(node) is Leaf else node.level
+    if node.level:
+        tensor._level = node.level
 
 
 def backward_name(name: str) -> str:
@@ -242,6 +237,8 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
         recipe = op.recipes[key] = Recipe(op, key[0], avals, metas)
     if inference_made:
         _check_saved(args, recipe.reads)
+    if depth:
+        values = [_with_tape(a, v, depth) for a, v in zip(args, values, strict=True)]
     saved = [v if read else None for v, read in zip(values, recipe.reads, strict=True)]
     node = Node(recipe, saved, edges, level)
     if state.anomaly:
@@ -252,6 +249,15 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
                 _on_tape(out, node, number, level)
     else:
         _on_tape(results, node, 0, level)
+
+
+def _with_tape(arg: Any, value: Any, depth: int) -> Any:
+    """What a node at ``depth`` saves of an argument: one that is on a tape further out keeps its place there."""
+    if not isinstance(arg, Handle) or not arg._requires or arg._level >= depth:
+        return value
+    outer = make(value, arg._birth)
+    set_place(outer, *place_of(arg))
+    return state.levels[depth - 1].lifted(outer)
 
 
 def _check_saved(args: Sequence[Any], reads: tuple[bool, ...]) -> None:

@@ -15,14 +15,13 @@ from .views import alias
 def variable(tensor: Handle, outside: bool) -> Any:
     """A Tensor with the values of ``tensor`` to differentiate by. It stays connected to ``tensor`` if ``outside`` records."""
     depth = len(state.levels)
+    payload = value_of(tensor)
     connected = outside and tensor._requires
     if connected and depth and tensor._level < depth:
         # It has a tape further out, where it stays connected: on the tape of this level it is a leaf of its own.
-        new = make(state.levels[-1].lifted(tensor), depth)
-        return new.requires_grad_()
+        payload, connected = state.levels[-1].lifted(tensor), False
     if not connected:
-        new = make(value_of(tensor), depth)
-        return new.requires_grad_()
+        return make(payload, depth).requires_grad_()
     new = alias(tensor, detached=False)
     new._base, new._chain = None, ()
     return new

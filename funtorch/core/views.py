@@ -222,5 +222,5 @@ def is_contiguous(handle: Handle) -> bool:
 
 def concrete(handle: Handle) -> np.ndarray | None:
     """The values as a NumPy array, or None if they are traced or wrapped."""
-    value = handle._payload
+    value = value_of(handle)
     return np.asarray(value) if type(value) in CONCRETE else None

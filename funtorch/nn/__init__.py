@@ -14,6 +14,7 @@ _FILES = (
     "modules.activation",
     "modules.attention",
     "modules.batchnorm",
+    "modules.conv",
     "modules.distance",
     "modules.dropout",
     "modules.embedding",
@@ -21,6 +22,8 @@ _FILES = (
     "modules.linear",
     "modules.loss",
     "modules.norm",
+    "modules.padding",
+    "modules.pooling",
 )
 
 for _file in _FILES:

@@ -143,17 +143,18 @@ def tanhshrink(input: Array):
     """z = x - tanh(x). input (*)."""
     if input.dtype == bool:
         raise OpError("Subtraction, the `-` operator, with a bool tensor is not supported (in tanhshrink)")
-    return in_float32(lambda x: x - jnp.tanh(x))(_floating(input))
+    return in_float32(lambda x: x - jnp.tanh(x))(floating(input))
 
 
 @op(namespace="nn.functional", out=False)
 def softsign(input: Array):
     """z = x / (1 + |x|). input (*)."""
     refuse("abs_cpu", input, "b")
-    return in_float32(lambda x: x / (1 + jnp.abs(x)))(_floating(input))
+    return in_float32(lambda x: x / (1 + jnp.abs(x)))(floating(input))
 
 
-def _floating(x: Array) -> Array:
+def floating(x: Array) -> Array:
+    """Integers as floats of the default type."""
     return x if is_inexact(x) else x.astype(default().numpy)
 
 

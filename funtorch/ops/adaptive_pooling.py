@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import OpError
+from ..errors import ArgumentValueError, OpError
 from .declare import Array, function, op
 from .operands import in_float32, refuse
 from .sliding import Sizes
@@ -27,6 +27,8 @@ def _target(name: str, x: Array, output_size: Any, n: int) -> Sizes:
     if len(sizes) != n:
         complaint = f"{name}: output_size must be {n}" if mean else f"{name}(): internal error: output_size.size() must be {n}"
         raise OpError(complaint)
+    if not isinstance(output_size, int) and x.ndim <= n and n > 1:
+        raise ArgumentValueError(f"Input dimension should be at least {n + 1}")
     _check(name, x, n)
     sizes = tuple(size if wanted is None else wanted for size, wanted in zip(space, sizes, strict=True))
     if min(sizes) < 0:

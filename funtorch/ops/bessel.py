@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from .arithmetic import sign_of
 from .bessel_series import first_kind, second_kind, third_kind
 from .declare import Array, Operand, op
 from .operands import in_float32, refuse
+from .signs import sign_of
 from .trigonometric import sinc_of
 
 # The rules below are the functions' differential equations: JAX's own go through |x|, which has a kink at 0.

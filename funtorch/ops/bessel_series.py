@@ -14,9 +14,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .arithmetic import magnitude
 from .declare import Array
 from .operands import number
+from .signs import magnitude
 
 FAR = 25.0  # from here on Hankel's series
 _CIRCLE = 128  # points on the circle: harmonics up to half of them are negligible for |x| < FAR

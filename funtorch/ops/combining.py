@@ -12,7 +12,7 @@ from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from .declare import function, sequence_argument
 from .joining import stack
-from .picking import _index
+from .picking import picking_op
 
 
 def _vectors(tensors: tuple, name: str) -> tuple:
@@ -52,7 +52,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if swap:
         given = (given[1], given[0], *given[2:])
     sizes = tuple(x.numel() for x in given)
-    grids = [x.reshape([n if e == d else 1 for e in range(len(sizes))]).expand(sizes) for d, (x, n) in enumerate(zip(given, sizes, strict=True))]
+    rows = [[n if e == d else 1 for e in range(len(sizes))] for d, n in enumerate(sizes)]
+    grids = [x.reshape(row).expand(sizes) for x, row in zip(given, rows, strict=True)]
     if swap:
         grids[:2] = grids[1], grids[0]
     return tuple(grids)
@@ -92,4 +93,4 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input[:0]
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
-    return call(_index((True,)), (input, chosen))
+    return call(picking_op((True,), False), (input, chosen))

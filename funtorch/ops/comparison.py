@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ..core.handle import Handle, value_of
 from ..errors import ArgumentTypeError, OpError
 from .declare import Array, Operand, function, op
-from .operands import is_floating, is_inexact, kind_of, refuse, tensor_first
+from .operands import is_floating, is_inexact, kind_of, refuse, tensor_first, truth
 
 
 @op(promote="arith", inplace=True, check=tensor_first("eq"))
@@ -55,25 +55,25 @@ def ge(input: Operand, other: Operand):
 @op(inplace=True)
 def logical_and(input: Array, other: Array):
     """Whether both are other than 0. input (*), other (*), of any types."""
-    return jnp.logical_and(input != 0, other != 0)
+    return truth(input) & truth(other)
 
 
 @op(inplace=True)
 def logical_or(input: Array, other: Array):
     """Whether one is other than 0. input (*), other (*), of any types."""
-    return jnp.logical_or(input != 0, other != 0)
+    return truth(input) | truth(other)
 
 
 @op(inplace=True)
 def logical_xor(input: Array, other: Array):
     """Whether exactly one is other than 0. input (*), other (*), of any types."""
-    return jnp.logical_xor(input != 0, other != 0)
+    return truth(input) ^ truth(other)
 
 
 @op(inplace=True)
 def logical_not(input: Array):
     """Whether x is 0. input (*)."""
-    return input == 0
+    return ~truth(input)
 
 
 @op(out=False)

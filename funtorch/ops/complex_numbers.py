@@ -57,8 +57,8 @@ def imag(input: Any) -> Any:
     return _imag(input)
 
 
-registry.add_method("real", property(real, lambda self, value: real(self).copy_(value)))
-registry.add_method("imag", property(imag, lambda self, value: imag(self).copy_(value)))
+registry.add_method("real", property(real, lambda self, value: real(self).copy_(value)))  # type: ignore[arg-type]
+registry.add_method("imag", property(imag, lambda self, value: imag(self).copy_(value)))  # type: ignore[arg-type]
 
 
 @op(
@@ -156,7 +156,8 @@ def _pair(x: Array, y: Array, name: str) -> tuple[Array, Array]:
             f"Expected object of scalar type {kind_of(x)} but got scalar type {kind_of(y)} for second argument of {name}()"
         )
     wide = jnp.float64 if x.dtype == jnp.float64 else jnp.float32
-    return tuple(a.astype(wide) for a in jnp.broadcast_arrays(x, y))
+    first, second = jnp.broadcast_arrays(x, y)
+    return first.astype(wide), second.astype(wide)
 
 
 @op(method=False)

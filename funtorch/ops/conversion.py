@@ -21,8 +21,8 @@ from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import TYPE_NAMES, _check_overlap, cast
+from .broadcasting import fitted, mismatch
 from .declare import function
-from .permuting import fitted, mismatch
 
 _CLONE = Op(lambda x: x, "clone")
 
@@ -203,6 +203,8 @@ def fill_value(value: Any, kind: dtype, name: str) -> Any:
     if isinstance(value, Handle):
         if len(value_of(value).shape):
             raise OpError(f"{name} only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        if value.is_complex() and not kind.is_complex:
+            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
         return cast(value, kind)
     if isinstance(value, complex) and not kind.is_complex:
         if value.imag:

@@ -82,8 +82,25 @@ def convolve_transposed(
         (n - 1) * s - sum(p) + d * (k - 1) + extra + 1
         for n, s, p, d, k, extra in zip(x.shape[2:], strides, pads, dilation, w.shape[2:], output_padding, strict=True)
     ]
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        return _transposed_by_zeros(x, w, strides, pads, dilation, groups, output_padding)
     # More output padding than the stride makes room for further windows, which hold nothing.
     more = [(0, extra // s) for extra, s in zip(output_padding, strides, strict=True)]
     target = jax.ShapeDtypeStruct((x.shape[0], w.shape[1] * groups, *sizes), x.dtype)
     (z,) = jax.linear_transpose(lambda y: convolve(y, w, strides, pads, dilation, groups), target)(padded(x, tuple(more)))
     return z
+
+
+def _transposed_by_zeros(
+    x: Array, w: Array, strides: Sizes, pads: Pads, dilation: Sizes, groups: int, output_padding: Sizes
+) -> Array:
+    """`convolve_transposed` of integers, which JAX doesn't transpose: a convolution of x with zeros between its elements."""
+    config = [(0, 0, 0), (0, 0, 0), *((0, extra, s - 1) for s, extra in zip(strides, output_padding, strict=True))]
+    spread = lax.pad(x, jnp.zeros((), x.dtype), config)
+    window = w.shape[2:]
+    grouped = w.reshape(groups, w.shape[0] // groups, *w.shape[1:]).swapaxes(1, 2)  # (G, C / G, O / G, *window)
+    turned = jnp.flip(grouped.reshape(-1, grouped.shape[2], *window), tuple(range(2, w.ndim)))
+    back = tuple(
+        (d * (k - 1) - low, d * (k - 1) - high) for d, k, (low, high) in zip(dilation, window, pads, strict=True)
+    )
+    return convolve(spread, turned, (1,) * len(window), back, dilation, groups)

@@ -8,10 +8,9 @@ import jax.numpy as jnp
 
 from ..core.dims import wrap_dim
 from ..core.handle import Handle
-from ..core.views import concrete
 from ..errors import OpError
 from .declare import Array, op
-from .operands import is_inexact
+from .operands import is_inexact, seen
 
 
 def _check_weights(input: Any, correction: Any, fweights: Any, aweights: Any) -> None:
@@ -28,7 +27,7 @@ def _check_weights(input: Any, correction: Any, fweights: Any, aweights: Any) ->
             raise OpError(f"cov(): expected {name} to have {'floating point' if floating else 'integral'} dtype")
         if weights.numel() != (input.numel() if input.dim() < 2 else input.shape[1]):
             raise OpError(f"cov(): expected {name} to have the same numel as there are observations in the input")
-        values = concrete(weights)
+        values = seen(weights)
         if values is not None and (values < 0).any():
             raise OpError(f"cov(): {name} cannot be negative")
 

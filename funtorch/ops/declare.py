@@ -19,7 +19,7 @@ from ..core.handle import Handle
 from ..core.op import Op
 from ..core.promotion import NUMBERS, prepare
 from ..dtypes import dtype
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import into, overwrite
@@ -75,6 +75,37 @@ def sequence_argument(value: Any, name: str, parameter: str, position: int) -> t
     raise ArgumentTypeError(f"{name}(): argument '{parameter}' (position {position}) must be tuple of Tensors, not {found}")
 
 
+def missing_argument(name: str, parameter: str) -> None:
+    """Raise TypeError for a required argument that was not given."""
+    raise ArgumentTypeError(f"{name}() missing 1 required positional arguments: {parameter!r}")
+
+
+def check_broadcast(name: str, shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raise PyTorch's RuntimeError for shapes that can't be broadcast together."""
+    result: tuple[int, ...] = shapes[0]
+    for shape in shapes[1:]:
+        long, short = (result, shape) if len(result) >= len(shape) else (shape, result)
+        padded = (1,) * (len(long) - len(short)) + tuple(short)
+        for dim, (a, b) in enumerate(zip(long, padded, strict=True)):
+            if a != b and 1 not in (a, b):
+                left, right = (a, b) if long is result else (b, a)
+                raise OpError(
+                    f"{name}(): The size of tensor a ({left}) must match the size of tensor b ({right}) at non-singleton dimension {dim}"
+                )
+        result = tuple(b if a == 1 else a for a, b in zip(long, padded, strict=True))
+
+
+class _Missing:
+    """The default of NumPy's names for PyTorch's parameters, which PyTorch takes as well."""
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+MISSING = _Missing()
+NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+
+
 class Declaration:
     """What ``@op`` was told, and the Ops made from it: one for each set of static arguments."""
 
@@ -85,6 +116,8 @@ class Declaration:
         self.view = view
         self.inverse = inverse
         self.layout = layout
+        self.check: Callable | None = None
+        self.result: Callable | None = None
         self.parameters = list(inspect.signature(fn).parameters.values())
         self.kinds = [_ARRAYS.get(str(p.annotation), "static") for p in self.parameters]
         # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
@@ -96,12 +129,17 @@ class Declaration:
         operands = {i for i, kind in enumerate(k for k in self.kinds if k != "static") if kind.startswith("operand")}
         positional = [p.kind is not p.KEYWORD_ONLY for p in self.parameters]
         names = [p.name for p in self.parameters]
-        fn = self.fn
+        fn, name = self.fn, self.name
+        # Where each operand stands among the arrays that are given.
+        counts = [1 if count is None else max(count, 0) for count in present]
+        places = [sum(counts[:i]) for i in sorted(operands) if counts[i]]
 
         def pure(*arrays: Any) -> Any:
+            if len(places) > 1:
+                check_broadcast(name, [arrays[i].shape for i in places])
             given, constants = iter(arrays), iter(statics)
             args, kwargs, number = [], {}, 0
-            for name, is_array, by_position in zip(names, takes_arrays, positional, strict=True):
+            for parameter, is_array, by_position in zip(names, takes_arrays, positional, strict=True):
                 if is_array:
                     count = present[number]
                     if count is None:
@@ -116,7 +154,7 @@ class Declaration:
                 if by_position:
                     args.append(value)
                 else:
-                    kwargs[name] = value
+                    kwargs[parameter] = value
             return fn(*args, **kwargs)
 
         bound = Op(pure, self.name, view=self.view)
@@ -128,7 +166,10 @@ class Declaration:
 
     def source(self, out: bool) -> str:
         """The text of the public function: checks, promotion, binding, call."""
-        lines = []
+        lines = [f"if {new} is not MISSING: {old} = {new}" for old, new in self._numpy_names()]
+        if lines:
+            required = [p.name for p in self.parameters if p.default is p.empty]
+            lines += [f"if {name} is MISSING: missing({self.name!r}, {name!r})" for name in required]
         for position, (p, kind) in enumerate(zip(self.parameters, self.kinds, strict=True), 1):
             where = f"{p.name}, {self.name!r}, {p.name!r}, {position}"
             if kind == "array":
@@ -155,8 +196,8 @@ class Declaration:
             lines.append("return result")
         return f"def {self.name.split('.')[-1]}({self._signature(out)}):\n    " + "\n    ".join(lines)
 
-    check: Callable | None = None
-    result: Callable | None = None
+    def _numpy_names(self) -> list[tuple[str, str]]:
+        return [(p.name, NUMPY_NAMES[p.name]) for p in self.parameters if p.name in NUMPY_NAMES]
 
     def _promotion_lines(self) -> list[str]:
         names = [p.name for p, k in zip(self.parameters, self.kinds, strict=True) if k == "operand"]
@@ -193,14 +234,16 @@ class Declaration:
         return "".join(f"{part}, " for part in parts)
 
     def _signature(self, out: bool) -> str:
-        parts, starred = [], False
+        parts, starred, optional = [], False, False
         for number, p in enumerate(self.parameters):
             if p.kind is p.KEYWORD_ONLY and not starred:
                 parts.append("*")
                 starred = True
-            parts.append(p.name if p.default is p.empty else f"{p.name}=defaults[{number}]")
-        if out:
-            parts += ["out=None"] if starred else ["*", "out=None"]
+            optional = optional or p.default is not p.empty or p.name in NUMPY_NAMES
+            parts.append(f"{p.name}=defaults[{number}]" if optional else p.name)
+        extra = [f"{new}=MISSING" for old, new in self._numpy_names()] + (["out=None"] if out else [])
+        if extra:
+            parts += extra if starred else ["*", *extra]
         return ", ".join(parts)
 
 
@@ -252,7 +295,8 @@ def _compile(declared: Declaration, out: bool) -> Callable:
     scope = {
         "Handle": Handle, "call": call, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
         "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
-        "check": declared.check, "wrap": declared.result, "defaults": [p.default for p in declared.parameters],
+        "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
+        "defaults": [p.default if p.default is not p.empty else MISSING for p in declared.parameters],
     }  # fmt: skip
     text = declared.source(out)
     exec(compile(text, f"<op {declared.name}>", "exec"), scope)
@@ -270,17 +314,34 @@ def publish(
         short = each.split(".")[-1]
         if method and "." not in each:
             registry.add_method(short, public)
-        if inplace:
+        if inplace and "." not in each:
             changed = overwrite(public, f"{short}_")
             registry.add(namespace, f"{each}_", changed)
-            if method and "." not in each:
+            if method:
                 registry.add_method(f"{short}_", changed)
+
+
+def with_numpy_names(fn: Callable) -> Callable:
+    """``fn``, which also takes ``axis`` for ``dim`` and ``keepdims`` for ``keepdim``."""
+    if not any(p in NUMPY_NAMES for p in inspect.signature(fn).parameters):
+        return fn
+
+    @functools.wraps(fn)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            for old, new in NUMPY_NAMES.items():
+                if new in kwargs:
+                    kwargs[old] = kwargs.pop(new)
+        return fn(*args, **kwargs)
+
+    return renamed
 
 
 def function(namespace: str = "torch", *, name: str | None = None, alias: Sequence[str] = (), method: bool = False, inplace: bool = False) -> Any:
     """Register a Python function written in terms of ops, under its own or another name, like `op` does."""
 
     def register(fn: Callable) -> Callable:
+        fn = with_numpy_names(fn)
         publish(fn, name or fn.__name__.strip("_"), namespace, alias, method, inplace, ("array",))
         return fn
 

@@ -172,7 +172,9 @@ def block_diag(*tensors: Any) -> Tensor:
         raise ArgumentTypeError("block_diag(): expected at least one Tensor")
     for number, x in enumerate(given):
         if x.dim() > 2:
-            raise OpError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has {x.dim()} dimensions")
+            raise OpError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has {x.dim()} dimensions"
+            )
     common = result_type(given)
     return call(_block_diag(), [cast(x, common) for x in given])
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.dims import wrap_dim, wrap_dims
 from ..errors import ArgumentValueError, OpError
 from . import registry
+from .activation import floating
 from .declare import Array, Operand, function, op
 from .loss_reduction import broadcast
 from .norms import vector_norm
@@ -90,7 +91,7 @@ def pairwise_distance(x1: Operand, x2: Operand, p=2.0, eps=1e-6, keepdim=False):
     Returns:
         (*).
     """
-    x, y = broadcast(x1, x2)
+    x, y = map(floating, broadcast(x1, x2))
     axes = (x.ndim - 1,) if x.ndim else ()
     return in_float32(lambda x, y: vector_norm(x - y + np.asarray(eps, x.dtype), float(p), axes, keepdim))(x, y)
 

@@ -14,12 +14,12 @@ from ..core.views import concrete
 from ..errors import FuntorchError, OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
+from .broadcasting import mismatch
 from .declare import Array, function, op
 from .kept import kept
-from .permuting import mismatch
 from .picking import NO_SIZE, known
 
-INDEX = ("int32", "int64")
+INDEX = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
 
 
 def outside(index: Any, size: int, negative: bool = False) -> int | None:
@@ -35,7 +35,7 @@ def outside(index: Any, size: int, negative: bool = False) -> int | None:
 
 def check_index(name: str, index: Any, size: int, dim: int, error: type[FuntorchError] = OpError) -> None:
     """Raise if an index Tensor has another dtype than int32 and int64, or an element out of bounds."""
-    if value_of(index).dtype.name not in INDEX:
+    if value_of(index).dtype not in INDEX:
         raise OpError(f"{name}(): Expected dtype int32/int64 for index")
     wrong = outside(index, size)
     if wrong is not None:
@@ -56,8 +56,9 @@ def extent(tensor: Any, dim: int) -> int:
 def _check_gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> None:
     shape, covered = value_of(input).shape, value_of(index).shape
     at = wrap_dim(dim, len(shape))
-    if 0 not in covered:
-        check_index("gather", index, extent(input, dim), at)
+    if 0 in covered:
+        return
+    check_index("gather", index, extent(input, dim), at)
     if max(len(shape), 1) != max(len(covered), 1):
         raise OpError("Index tensor must have the same number of dimensions as input tensor")
     for d, (have, want) in enumerate(zip(shape, covered, strict=False)):
@@ -74,6 +75,8 @@ def gather(input: Array, dim, index: Array, *, sparse_grad=False):
 
     Raises RuntimeError for an index out of bounds, or larger than the input apart from ``dim``.
     """
+    if not index.size:
+        return jnp.zeros(index.shape, input.dtype)
     if input.ndim == 0 or index.ndim == 0:
         flat = jnp.take(input.reshape(-1), index.reshape(-1))
         return flat.reshape(index.shape)
@@ -87,7 +90,7 @@ def _check_select(input: Any, dim: int, index: Any) -> None:
     wrap_dim(dim, len(shape))
     if len(value_of(index).shape) > 1:
         raise OutOfBoundsError("index_select(): Index is supposed to be a vector")
-    if value_of(index).dtype.name not in INDEX:
+    if value_of(index).dtype not in INDEX:
         raise OpError("index_select(): Expected dtype int32 or int64 for index")
     if outside(index, extent(input, dim)) is not None:
         raise OutOfBoundsError("index out of range in self")
@@ -136,7 +139,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     >>> torch.take_along_dim(x, x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
-    if indices.dtype.name not in INDEX:
+    if value_of(indices).dtype not in INDEX:
         raise OpError(f"torch.take_along_dim(): dtype of indices should be Long but got {TYPE_NAMES[indices.dtype.name]}")
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
@@ -213,8 +216,8 @@ def nonzero_static(input: Array, *, size, fill_value=-1):
     """
     if size < 0:
         raise OpError(f"nonzero_static: 'size' must be a non-negative integer, got {size}")
-    if input.ndim == 0:
-        return jnp.zeros((size, 0), jnp.int64)
+    if input.ndim == 0 or not input.size:
+        return jnp.full((size, input.ndim), fill_value, jnp.int64)
     return jnp.stack(jnp.nonzero(input, size=size, fill_value=fill_value), 1).astype(jnp.int64)
 
 

@@ -15,10 +15,10 @@ from ..dtypes import FROM_NUMPY
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, _check_overlap, cast
+from .broadcasting import expanded
 from .conversion import fill_value
 from .indexing import Index, parse
 from .kept import place
-from .permuting import expanded
 from .picking import pick, put
 from .windows import ONE, Window, link, show, window_op
 

@@ -33,6 +33,8 @@ def histc(input: Array, bins=100, min=0, max=0):
     if not input.size:
         return jnp.zeros(bins, input.dtype)
     x = input.reshape(-1)
+    low: Any
+    high: Any
     if min == max:
         low, high = jnp.min(x), jnp.max(x)
     else:

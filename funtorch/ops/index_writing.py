@@ -17,6 +17,7 @@ from .conversion import fill_value
 from .declare import Array, function, op
 from .gathering import INDEX, check_flat, extent, kind_of, outside
 from .kept import kept
+from .picking import added
 from .picking import put as put_at
 from .scattering import spread
 from .segments import reduced
@@ -30,7 +31,7 @@ def _check_slices(name: str, input: Any, dim: int, index: Any, source: Any, erro
     """Checks of the ops that write slices of ``source`` to the places ``index`` of dimension ``dim``."""
     if len(value_of(index).shape) > 1:
         raise OutOfBoundsError(f"{name}(): Index is supposed to be a vector, but got dim: {index.dim()}")
-    if value_of(index).dtype.name not in INDEX:
+    if value_of(index).dtype not in INDEX:
         raise OpError(f"{name}(): Expected dtype int32/int64 for index")
     have, given = kind_of(input), kind_of(source)
     if have != given:
@@ -38,8 +39,9 @@ def _check_slices(name: str, input: Any, dim: int, index: Any, source: Any, erro
     shape, sent = value_of(input).shape, value_of(source).shape
     at, count = wrap_dim(dim, len(shape)), index.numel()
     if (sent[at] if len(sent) > at else 1) != count:
-        raise error(f"{name}(): Number of indices ({count}) should be equal to source.size(dim): ({extent(source, dim)}), for dim: {at}")
-    if len(shape) == len(sent) and shape[:at] + shape[at + 1 :] != sent[:at] + sent[at + 1 :]:
+        size = extent(source, dim)
+        raise error(f"{name}(): Number of indices ({count}) should be equal to source.size(dim): ({size}), for dim: {at}")
+    if shape and sent and shape[:at] + shape[at + 1 :] != sent[:at] + sent[at + 1 :]:
         raise OpError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(shape)} source.shape = {list(sent)}"
@@ -64,8 +66,9 @@ def index_add(input: Array, dim, index: Array, source: Array, *, alpha=1):
     """
     values = source if alpha == 1 else (source * np.array(alpha).astype(source.dtype)).astype(source.dtype)
     if input.ndim == 0:
-        return input.reshape(1).at[index.reshape(-1)].add(values.reshape(-1)).reshape(())
-    return input.at[_along(wrap_dim(dim, input.ndim), index.reshape(-1))].add(values if values.ndim else values.reshape(1))
+        return added(input.reshape(1).at[index.reshape(-1)], values.reshape(-1)).reshape(())
+    at = input.at[_along(wrap_dim(dim, input.ndim), index.reshape(-1))]
+    return added(at, values if values.ndim else values.reshape(1))
 
 
 def _check_copy(input: Any, dim: int, index: Any, source: Any) -> None:
@@ -147,11 +150,12 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     tensor([0., 2.])
     """
     if not isinstance(indices, (tuple, list)):
-        raise ArgumentTypeError(f"index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
+        found = type(indices).__name__
+        raise ArgumentTypeError(f"index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not {found}")
     if kind_of(input) != kind_of(values):
         raise OpError(
-            f"Index put requires the source and destination dtypes match, got {TYPE_NAMES[kind_of(input)]} for the destination and "
-            f"{TYPE_NAMES[kind_of(values)]} for the source."
+            f"Index put requires the source and destination dtypes match, got {TYPE_NAMES[kind_of(input)]} for the "
+            f"destination and {TYPE_NAMES[kind_of(values)]} for the source."
         )
     pickers: list[Any] = []
     for picker in indices:
@@ -187,4 +191,4 @@ def put(input: Array, index: Array, source: Array, accumulate=False):
     """
     at = input.reshape(-1).at[index.reshape(-1)]
     values = source.reshape(-1)
-    return (at.add(values) if accumulate else at.set(values)).reshape(input.shape)
+    return (added(at, values) if accumulate else at.set(values)).reshape(input.shape)

@@ -17,7 +17,7 @@ from ..core.state import state
 from ..errors import ArgumentTypeError, ArgumentValueError, OutOfBoundsError
 from ..tensor import Tensor
 from .kept import place
-from .windows import NEW, ONE, WHOLE, Steps
+from .windows import ANY, NEW, ONE, WHOLE, Steps
 
 WRONG_KIND = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 WRONG_TENSOR = "tensors used as indices must be long, int, byte or bool tensors"
@@ -25,8 +25,8 @@ OF_SCALAR = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
     "to a number"
 )
-INDEX_TYPES = frozenset({"int64", "int32"})
-MASK_TYPES = frozenset({"bool", "uint8"})
+INDEX_TYPES = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
+MASK_TYPES = frozenset({np.dtype(np.bool_), np.dtype(np.uint8)})
 
 
 class Index(NamedTuple):
@@ -47,7 +47,7 @@ class Index(NamedTuple):
 
 def is_mask(picker: Any) -> bool:
     """Whether an index Tensor chooses by truth, not by position."""
-    return picker._payload.dtype.name in MASK_TYPES
+    return picker._payload.dtype in MASK_TYPES
 
 
 def _components(index: Any) -> list[Any]:
@@ -79,7 +79,7 @@ def _prepared(item: Any) -> Any:
         return item
     if isinstance(item, Handle):
         value = value_of(item)
-        if value.dtype.name not in INDEX_TYPES and value.dtype.name not in MASK_TYPES:
+        if value.dtype not in INDEX_TYPES and value.dtype not in MASK_TYPES:
             if value.shape or value.dtype.kind not in "iu":
                 raise OutOfBoundsError(WRONG_TENSOR)
         return item
@@ -102,7 +102,7 @@ def _width(item: Any) -> int:
         return 0
     if isinstance(item, Handle):
         shape = item._payload.shape
-        return len(shape) if item._payload.dtype.name in MASK_TYPES else 1
+        return len(shape) if item._payload.dtype in MASK_TYPES else 1
     return 1
 
 
@@ -177,11 +177,12 @@ class _Parser:
         self.dim += 1
 
     def tensor(self, item: Any) -> None:
-        mask = item._payload.dtype.name in MASK_TYPES
+        mask = item._payload.dtype in MASK_TYPES
         ndim = len(item._payload.shape)
         if ndim == 0 and not mask:
-            self.steps.append(ONE)
-            self.places.append(_scalar_place(item, self.shape[self.dim], self.dim))
+            at = _scalar_place(item, self.shape[self.dim], self.dim)
+            self.steps.append(ANY if at is item else ONE)
+            self.places.append(at)
             self.dim += 1
         elif ndim == 0:
             self.steps.append(NEW)

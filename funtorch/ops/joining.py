@@ -35,15 +35,15 @@ def _check_sizes(tensors: list[Any], dim: int, name: str) -> None:
         if len(shape) != len(first):
             raise OpError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         if shape[:dim] + shape[dim + 1 :] != first[:dim] + first[dim + 1 :]:
+            want, have = _differing(first, shape, dim)
             raise OpError(
-                f"Sizes of tensors must match except in dimension {dim}. Expected {_differing(first, shape, dim)[0]} in "
-                f"dimension {_differing(first, shape, dim)[2]} but got size {_differing(first, shape, dim)[1]} for tensor "
+                f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} for tensor "
                 f"number {number} in the list."
             )
 
 
-def _differing(first: tuple, shape: tuple, dim: int) -> tuple[int, int, int]:
-    return next((a, b, d) for d, (a, b) in enumerate(zip(first, shape, strict=True)) if a != b and d != dim)
+def _differing(first: tuple, shape: tuple, dim: int) -> tuple[int, int]:
+    return next((a, b) for d, (a, b) in enumerate(zip(first, shape, strict=True)) if a != b and d != dim)
 
 
 @function(alias=("concat", "concatenate"))
@@ -103,7 +103,8 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     for number, x in enumerate(tensors):
         if tuple(x.shape) != first:
             raise OpError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.shape)} at entry {number}"
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.shape)} at entry "
+                f"{number}"
             )
     common = result_type(tensors)
     result = call(_stack(wrap_dim(dim, len(first) + 1)), [cast(x, common) for x in tensors])

@@ -276,7 +276,8 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta=1, alpha=1):
     wide = jnp.result_type(input, vec1, vec2)
     if wide == bool:
         return (input & bool(beta)) | (vec1[:, None] & vec2 & bool(alpha))
-    return _weighted(input.astype(wide), vec1.astype(wide)[:, None] * vec2.astype(wide), beta, alpha)
+    inside = jnp.float32 if wide.itemsize <= 2 and jnp.issubdtype(wide, jnp.floating) else wide
+    return _weighted(input.astype(wide), vec1.astype(inside)[:, None] * vec2.astype(inside), beta, alpha)
 
 
 @op(namespace="nn.functional")

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from ..core.handle import Handle
 from ..errors import ArgumentValueError, OpError
 from . import registry
-from .activation import PURE
+from .activation import PURE, floating
 from .assignment import TYPE_NAMES
 from .declare import Array, Operand, function, op
 from .loss_reduction import broadcast, reduced, reducing, reduction_of, warn_of_broadcast
@@ -264,7 +264,7 @@ def kl_div(
 @op(namespace=PURE, name="poisson_nll_loss", promote="arith", out=False)
 def _poisson(input: Operand, target: Operand, log_input, full, eps, reduction):
     """Negative log-likelihood of counts under a Poisson law."""
-    refuse("poisson_nll_loss", input, "bic")
+    refuse("poisson_nll_loss", input, "bc")
 
     def losses(x: Array, y: Array) -> Array:
         z = jnp.exp(x) - y * x if log_input else x - y * jnp.log(x + eps)
@@ -273,7 +273,7 @@ def _poisson(input: Operand, target: Operand, log_input, full, eps, reduction):
             z = z + jnp.where(y > 1, many * jnp.log(many) - many + 0.5 * jnp.log(2 * math.pi * many), 0)
         return z
 
-    return reducing(losses, reduction)(*broadcast(input, target))
+    return reducing(losses, reduction)(*broadcast(floating(input), floating(target)))
 
 
 @function("nn.functional")
@@ -309,6 +309,13 @@ def _gaussian(input: Array, target: Array, var: Array, full, eps, reduction):
     return reducing(losses, reduction)(input, target, var)
 
 
+def _differs_by_one(shape: Any, var: Any) -> bool:
+    """Whether the variances have size 1 in one dimension, and the sizes of the input in the others."""
+    if len(shape) != len(var):
+        return False
+    return [n for n, size in zip(var, shape, strict=True) if n != size] == [1]
+
+
 @function("nn.functional")
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
@@ -318,7 +325,7 @@ def gaussian_nll_loss(
     Args:
         input: (*): the means.
         target: (*): samples.
-        var: (*), () or (*) with a last dimension of 1 or without one, or a number: the variances, not negative.
+        var: (*), (*) without its last dimension or with size 1 in one, or a number: the variances, not negative.
         full: add log(2 pi) / 2.
         eps: the least variance.
         reduction: "mean", "sum" or "none".
@@ -337,7 +344,7 @@ def gaussian_nll_loss(
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
-        elif not (input.shape[:-1] == var.shape[:-1] and var.shape[-1] == 1):
+        elif not _differs_by_one(input.shape, var.shape):
             raise ArgumentValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ArgumentValueError(f"{reduction} is not valid")

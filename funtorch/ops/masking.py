@@ -12,11 +12,11 @@ from ..core.handle import Handle, value_of
 from ..errors import OpError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
+from .broadcasting import broadcast_tensors, mismatch
 from .conversion import fill_value
 from .declare import function
 from .gathering import kind_of
 from .kept import kept
-from .permuting import broadcast_tensors, mismatch
 from .picking import known
 
 

@@ -15,7 +15,7 @@ from ..core.handle import Handle
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..size import Size
 from . import registry
-from .activation import PURE
+from .activation import PURE, floating
 from .buffers import update
 from .declare import Array, function, op
 from .operands import is_floating, refuse
@@ -107,15 +107,25 @@ def layer_norm(input: Array, normalized_shape, weight: Array | None = None, bias
     return _affine(z, weight, bias, tuple(normalized_shape)).astype(input.dtype)
 
 
-@op(namespace="torch", method=False)
-def native_layer_norm(input: Array, normalized_shape, weight: Array | None, bias: Array | None, eps):
-    """`layer_norm` with the mean and 1 / sqrt(var + eps). input (*, S), weight S, bias S; z (*, S), and two of (*, 1...)."""
+@op(namespace=PURE, name="native_layer_norm")
+def _with_moments(input: Array, normalized_shape, weight: Array | None, bias: Array | None, eps):
+    """`layer_norm` with the mean and 1 / sqrt(var + eps)."""
     axes = _trailing(input, normalized_shape, "layer_norm", ", ", weight=weight, bias=bias)
     refuse("LayerNormKernelImpl", input, "bic")
     z, mean, var = _standard(wide(input), axes, eps)
     z = _affine(z, weight, bias, tuple(normalized_shape)).astype(input.dtype)
     kind = input.dtype if weight is None else weight.dtype
     return z, mean.astype(kind), jax.lax.rsqrt(var + eps).astype(kind)
+
+
+@function()
+def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """`layer_norm`, and without gradient the mean and 1 / sqrt(var + eps).
+
+    input (*, S), weight S, bias S; z (*, S), and two of (*, 1...).
+    """
+    z, mean, scale = _with_moments(input, normalized_shape, weight, bias, eps)
+    return z, mean.detach(), scale.detach()
 
 
 @op(namespace="nn.functional", out=False)
@@ -140,8 +150,7 @@ def rms_norm(input: Array, normalized_shape, weight: Array | None = None, eps=No
     refuse("rms_norm", input, "bi")
     x = wide(input)
     floor = float(jnp.finfo(input.dtype).eps) if eps is None else eps
-    square = jnp.real(x * jnp.conj(x)) if jnp.iscomplexobj(x) else x * x
-    z = x * jax.lax.rsqrt(jnp.mean(square, axis=axes, keepdims=True) + floor)
+    z = x * jax.lax.rsqrt(jnp.mean(x * x, axis=axes, keepdims=True) + floor)
     return _affine(z, weight, None, tuple(normalized_shape)).astype(input.dtype)
 
 
@@ -162,7 +171,7 @@ def _group_norm(input: Array, num_groups, weight: Array | None, bias: Array | No
                 f"{list(p.shape)} and input of shape {list(input.shape)}"
             )
     _check_type(input, weight, bias)
-    x = wide(input).reshape(batch, num_groups, -1)  # (N, G, C / G * places)
+    x = wide(input).reshape(batch, num_groups, channels // num_groups * math.prod(input.shape[2:]))
     z, _, _ = _standard(x, (2,), eps)
     return _affine(z.reshape(input.shape), weight, bias, _per_channel(input)).astype(input.dtype)
 
@@ -344,13 +353,13 @@ def local_response_norm(input: Array, size, alpha=1e-4, beta=0.75, k=1.0):
         raise ArgumentValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if input.size == 0:
         return input
-    x = wide(input)
+    x = wide(floating(input))
     channels = x.shape[1]
     padding = [(0, 0)] * x.ndim
     padding[1] = (size // 2, (size - 1) // 2)
     squares = jnp.pad(x * x, padding)
     total = sum(jax.lax.slice_in_dim(squares, i, i + channels, axis=1) for i in range(size))
-    return (x / (total / size * alpha + k) ** beta).astype(input.dtype)
+    return (x / (total / size * alpha + k) ** beta).astype(floating(input).dtype)
 
 
 # torch has its own forms of these, with the arguments in other orders.

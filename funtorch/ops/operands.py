@@ -38,6 +38,11 @@ def is_inexact(x: Any) -> bool:
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
+def truth(x: Any) -> Any:
+    """Where an array is other than 0."""
+    return x if x.dtype == bool else x != 0
+
+
 def kind_of(x: Any) -> str:
     """PyTorch's name for an array's type in messages: Long, Float, ..."""
     return KINDS.get(np.dtype(x.dtype).name, np.dtype(x.dtype).name)
@@ -77,6 +82,12 @@ def shown_as(name: str) -> Callable:
     return named
 
 
+def seen(x: Handle) -> np.ndarray | None:
+    """The values where looking at them costs nothing: concrete and on the CPU. Else None."""
+    value_of(x)
+    return concrete(x) if x.device.type == "cpu" else None  # type: ignore[attr-defined]
+
+
 def holds_zero(*operands: Any) -> bool:
     """Whether the last of the operands is an integer 0 or has one, all being integers. Only seen in concrete arrays."""
     divisor = operands[-1]
@@ -86,8 +97,7 @@ def holds_zero(*operands: Any) -> bool:
             return False
     if not isinstance(divisor, Handle):
         return divisor == 0
-    value_of(divisor)
-    values = concrete(divisor)
+    values = seen(divisor)
     return values is not None and not values.all()
 
 

@@ -1,9 +1,7 @@
-"""Views with the dimensions in another order, or expanded: transpose, permute, movedim, expand, broadcast_to."""
+"""Views with the dimensions in another order: transpose, permute, movedim, and the attributes T, mT, H, mH."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,9 +11,7 @@ from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import value_of
 from ..errors import OpError
-from ..size import Size
 from ..tensor import Tensor
-from . import registry
 from .declare import function
 from .kept import kept, viewing
 from .reshaping import Sizes, sizes_of
@@ -45,26 +41,26 @@ def _turn(x: Any, dims: Sizes) -> Any:
 
 
 @function(method=True)
-def permute(input: Tensor, *dims: Any) -> Tensor:
-    """A view with the dimensions in the order ``dims``.
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """A view with the dimensions in another order, given as several numbers or as one sequence (``dims``).
 
     Raises:
-        RuntimeError: if ``dims`` does not name each dimension once.
+        RuntimeError: if the order does not name each dimension once.
 
     >>> torch.zeros(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    asked = sizes_of(dims, "permute")
+    asked = sizes_of(order, "permute", dims)
     ndim = len(value_of(input).shape)
     if len(asked) != ndim:
         raise OpError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
             f"of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(asked)}"
         )
-    order = tuple(wrap_dim(d, ndim) for d in asked)
-    if len(set(order)) != ndim:
+    wrapped = tuple(wrap_dim(d, ndim) for d in asked)
+    if len(set(wrapped)) != ndim:
         raise OpError("permute(): duplicate dims are not allowed.")
-    return _permute(input, order)
+    return _permute(input, wrapped)
 
 
 def swapped(ndim: int, dim0: int, dim1: int) -> Sizes:
@@ -171,113 +167,3 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     rest = iter(d for d in range(ndim) if d not in from_)
     target = dict(zip(to, from_, strict=True))
     return _permute(input, tuple(target[d] if d in target else next(rest) for d in range(ndim)))
-
-
-def _expand_layout(shape: Sizes, strides: Sizes, offset: int, sizes: Sizes) -> tuple:
-    new = len(sizes) - len(shape)
-    if not shape:
-        return sizes, (0,) * new, offset
-    found = [0 if a == 1 and b != 1 else s for a, b, s in zip(shape, sizes[new:], strides, strict=True)]
-    for size in reversed(sizes[:new]):  # a new dimension of size 1 gets the stride that a dense one would have
-        found.insert(0, 0 if size != 1 else sizes[len(sizes) - len(found)] * found[0])
-    return sizes, tuple(found), offset
-
-
-@viewing("expand", None, _expand_layout)
-def _expand(x: Any, sizes: Sizes) -> Any:
-    return jnp.broadcast_to(x, sizes)
-
-
-@kept("expand")
-def fitted(sizes: Sizes) -> Any:
-    """The Op that broadcasts an array to ``sizes``, not as a view."""
-    return lambda x: jnp.broadcast_to(x, sizes)
-
-
-def expanded(shape: Sizes, sizes: Sizes, name: str = "expand") -> Sizes:
-    """The sizes of ``shape`` expanded to ``sizes``, in which -1 keeps a size. Raises RuntimeError where it can't be."""
-    new = len(sizes) - len(shape)
-    if new < 0:
-        raise OpError(
-            f"{name}(torch.FloatTensor{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided ({len(sizes)}) must "
-            f"be greater or equal to the number of dimensions in the tensor ({len(shape)})"
-        )
-    found = []
-    for d, size in enumerate(sizes):
-        have = shape[d - new] if d >= new else None
-        if size == -1 and have is None:
-            raise OpError(f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {d}")
-        if have not in (None, 1, size) and size != -1:
-            raise OpError(
-                f"The expanded size of the tensor ({size}) must match the existing size ({have}) at non-singleton dimension "
-                f"{d}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-            )
-        found.append(have if size == -1 else size)
-    return tuple(found)
-
-
-def expand(self: Tensor, *size: Any) -> Tensor:
-    """A view in which dimensions of size 1, and new leading ones, are repeated without a copy; -1 keeps a size.
-
-    Raises:
-        RuntimeError: if a size other than 1 would have to change.
-
-    >>> torch.zeros(3, 1).expand(2, -1, 4).shape
-    torch.Size([2, 3, 4])
-    """
-    return _expand(self, expanded(tuple(value_of(self).shape), sizes_of(size, "expand")))
-
-
-registry.add_method("expand", expand)
-registry.add_method("expand_as", lambda self, other: expand(self, tuple(other.shape)))
-
-
-@function(method=True)
-def broadcast_to(input: Tensor, size: Any) -> Tensor:
-    """``input.expand(size)``."""
-    return expand(input, tuple(size))
-
-
-@function()
-def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that Tensors of these shapes broadcast to.
-
-    Raises:
-        RuntimeError: if they do not broadcast.
-
-    >>> torch.broadcast_shapes((2, 1), (3,))
-    torch.Size([2, 3])
-    """
-    sizes = [(operator.index(s),) if not isinstance(s, Sequence) else tuple(s) for s in shapes]
-    try:
-        return Size(np.broadcast_shapes(*sizes))
-    except ValueError:
-        raise OpError(
-            f"Shape mismatch: objects cannot be broadcast to a single shape: {', '.join(str(list(s)) for s in sizes)}"
-        ) from None
-
-
-@function()
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Views of the Tensors, expanded to the shape that they broadcast to. Raises RuntimeError if they do not."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tuple(tensors[0])
-    shapes = [tuple(x.shape) for x in tensors]
-    try:
-        size = np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise OpError(mismatch(shapes)) from None
-    return tuple(_expand(x, size) for x in tensors)
-
-
-def mismatch(shapes: Sequence[Sizes]) -> str:
-    """PyTorch's words for the first two shapes that do not broadcast."""
-    for a in shapes:
-        for b in shapes:
-            for d, (m, n) in enumerate(zip(reversed(a), reversed(b), strict=False)):
-                if m != n and 1 not in (m, n):
-                    return (
-                        f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
-                        f"{max(len(a), len(b)) - 1 - d}"
-                    )
-    return f"shapes {shapes} do not broadcast"

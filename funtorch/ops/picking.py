@@ -14,13 +14,14 @@ import numpy as np
 
 from ..core.call import call
 from ..core.engine import CONCRETE
-from ..core.handle import Handle, value_of
+from ..core.handle import value_of
 from ..core.views import concrete
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from .indexing import is_mask
 from .kept import kept
 
+_UNSIGNED = {np.dtype(np.int64): np.uint64, np.dtype(np.int32): np.uint32}
 NO_SIZE = (
     "{}: the size of the result depends on the values of a Tensor that is batched by vmap or part of a trace. Use "
     "torch.where(mask, x, other) and reduce over all elements, torch.nonzero_static(mask, size=n), or do this outside."
@@ -35,15 +36,18 @@ def known(tensor: Any) -> np.ndarray | None:
     return np.asarray(payload)
 
 
-def check_bounds(picker: Any, dim: int, size: int) -> None:
-    """Raise IndexError for an index outside of dimension ``dim``."""
+def check_bounds(picker: Any, dim: int, size: int) -> bool:
+    """Whether an index Tensor may hold negative numbers. Raises IndexError for one outside of dimension ``dim``."""
     values = known(picker)
-    if values is None or values.size == 0:
-        return
+    if values is None:
+        return True
+    if not values.size or int(values.view(_UNSIGNED[values.dtype]).max()) < size:
+        return False  # read as unsigned, a negative index is larger than any size
     low, high = int(values.min()), int(values.max())
     if low < -size or high >= size:
         wrong = high if high >= size else low
         raise OutOfBoundsError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    return True
 
 
 def check_mask(mask: Any, shape: Sequence[int], dim: int) -> None:
@@ -64,9 +68,12 @@ def places_of(mask: Any, name: str) -> list[Any]:
     return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(mask._host(name))]
 
 
-def resolved(x: Any, pickers: Sequence[Any], name: str = "indexing with a boolean mask") -> list[Any]:
-    """The pickers of each dimension of ``x`` with masks turned to index Tensors, all of them checked."""
-    shape, found = value_of(x).shape, []
+def resolved(x: Any, pickers: Sequence[Any], name: str = "indexing with a boolean mask") -> tuple[list[Any], bool]:
+    """The pickers of each dimension of ``x`` with masks turned to index Tensors, all of them checked.
+
+    And whether some may be negative.
+    """
+    shape, found, signed = value_of(x).shape, [], False
     for dim, picker in enumerate(pickers):
         if picker is None:
             if len(found) <= dim:
@@ -75,9 +82,9 @@ def resolved(x: Any, pickers: Sequence[Any], name: str = "indexing with a boolea
             check_mask(picker, shape, dim)
             found += places_of(picker, name)
         else:
-            check_bounds(picker, dim, shape[dim])
+            signed = check_bounds(picker, dim, shape[dim]) or signed
             found.append(picker)
-    return found
+    return found, signed
 
 
 def _full_index(structure: tuple[bool, ...], given: Sequence[Any]) -> tuple:
@@ -100,16 +107,24 @@ def result_shape(shape: Sequence[int], structure: tuple[bool, ...], pickers: Seq
 
 
 @kept("index")
-def _index(structure: tuple[bool, ...]) -> Any:
+def picking_op(structure: tuple[bool, ...], signed: bool) -> Any:
+    """The Op ``(x, *index Tensors) -> picked``; ``signed`` says whether indices may be negative."""
+
     def pure(x: Any, *given: Any) -> Any:
         result_shape(x.shape, structure, given)
-        return x[_full_index(structure, given)]
+        return x.at[_full_index(structure, given)].get(wrap_negative_indices=signed)
 
     return pure
 
 
+def added(at: Any, value: Any, signed: bool = True) -> Any:
+    """``x.at[...]`` with ``value`` added; for bools, which JAX does not add, where either is true."""
+    write = at.max if value.dtype == bool else at.add
+    return write(value, wrap_negative_indices=signed)
+
+
 @kept("index_put")
-def _index_put(structure: tuple[bool, ...], accumulate: bool) -> Any:
+def _index_put(structure: tuple[bool, ...], accumulate: bool, signed: bool) -> Any:
     def pure(x: Any, value: Any, *given: Any) -> Any:
         picked = result_shape(x.shape, structure, given)
         try:
@@ -120,7 +135,7 @@ def _index_put(structure: tuple[bool, ...], accumulate: bool) -> Any:
                 f"{list(picked)}"
             ) from None
         at = x.at[_full_index(structure, given)]
-        return at.add(value) if accumulate else at.set(value)
+        return added(at, value, signed) if accumulate else at.set(value, wrap_negative_indices=signed)
 
     return pure
 
@@ -136,9 +151,9 @@ def _masked(dim: int) -> Any:
 
 def pick(x: Any, pickers: Sequence[Any]) -> Any:
     """The elements of ``x`` that the pickers name, one or None for each dimension."""
-    found = resolved(x, pickers)
-    structure = tuple(p is not None for p in found)
-    return call(_index(structure), (x, *(p for p in found if p is not None)))
+    found, signed = resolved(x, pickers)
+    structure = tuple([p is not None for p in found])
+    return call(picking_op(structure, signed), (x, *(p for p in found if p is not None)))
 
 
 def put(x: Any, pickers: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
@@ -150,18 +165,16 @@ def put(x: Any, pickers: Sequence[Any], value: Any, accumulate: bool = False) ->
         if trimmed is not None:
             check_mask(mask, value_of(x).shape, dim)
             return call(_masked(dim), (x, trimmed, mask))
-    found = resolved(x, pickers, "assignment to a boolean mask")
+    found, signed = resolved(x, pickers, "assignment to a boolean mask")
     structure = tuple(p is not None for p in found)
-    return call(_index_put(structure, accumulate), (x, value, *(p for p in found if p is not None)))
+    return call(_index_put(structure, accumulate, signed), (x, value, *(p for p in found if p is not None)))
 
 
 def _constant_over(x: Any, value: Any, dim: int, mask: Any) -> Any:
     """``value`` if it gives each place of the mask the same, so that its size does not matter; None otherwise."""
     shape = tuple(value.shape)
     leading = next((d for d, n in enumerate(shape) if n != 1), len(shape))
-    rest = value_of(x).shape[dim + mask._payload.ndim :] if isinstance(mask._payload, np.ndarray) else value_of(x).shape[
-        dim + len(mask._payload.shape) :
-    ]
+    rest = value_of(x).shape[dim + len(mask._payload.shape) :]
     trimmed = shape[leading:]
     tail = rest[len(rest) - len(trimmed) :] if len(trimmed) <= len(rest) else None
     if tail is None or any(a not in (1, b) for a, b in zip(trimmed, tail, strict=True)):

@@ -139,12 +139,12 @@ def avg_pool1d(input: Array, kernel_size, stride=(), padding=0, ceil_mode=False,
     return _mean("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def avg_pool2d(input: Array, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     return _mean("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-@op(namespace="nn.functional", out=False)
+@op(namespace="nn.functional")
 def avg_pool3d(input: Array, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     return _mean("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 

@@ -80,7 +80,7 @@ def _check_several(window: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes
 
 def check_rank(name: str, x: Array, n: int) -> None:
     """Raise PyTorch's error unless ``x`` is (C, *) or (N, C, *) with something in it."""
-    if n == 1 and name.startswith("max") and x.ndim not in (2, 3):
+    if n == 1 and name.startswith("max") and (x.ndim not in (2, 3) or 0 in x.shape[-2:]):
         raise OpError(f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
     if n == 1 and x.ndim not in (2, 3):
         raise OpError(
@@ -90,7 +90,7 @@ def check_rank(name: str, x: Array, n: int) -> None:
         raise OutOfBoundsError(f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got -3)")
     if x.ndim not in (n + 1, n + 2):
         raise OpError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
-    if 0 in x.shape[x.ndim - n - 1 :] and not (n == 1 and name.startswith("max")):
+    if 0 in x.shape[x.ndim - n - 1 :]:
         raise OpError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
 
 

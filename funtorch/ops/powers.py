@@ -84,7 +84,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """
     if isinstance(exponent, NUMBERS) and isinstance(input, Handle):
         kind = result_type((input, exponent))
-        if kind.category <= INTEGER and exponent < 0:
+        if kind.category <= INTEGER and not isinstance(exponent, complex) and exponent < 0:
             raise OpError("Integers to negative integer powers are not allowed.")
         if _is_simple(exponent, kind):
             result = _pow_by(input, exponent, kind)

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..core.dims import wrap_dim
 from ..core.handle import Handle
-from ..core.views import concrete
 from ..errors import OpError
 from .creation import tensor
 from .declare import Array, function, op
-from .operands import shown_as
+from .operands import seen, shown_as
 
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -94,7 +93,7 @@ def _levels(q: Any, input: Any, name: str) -> Any:
         raise OpError(f"{name}() q must be a scalar or 1D tensor")
     if q.dtype != input.dtype:
         raise OpError(f"{name}() q tensor must be same dtype as the input tensor")
-    values = concrete(q)
+    values = seen(q)
     if values is not None and not ((values >= 0) & (values <= 1)).all():
         raise OpError(f"{name}() q values must be in the range [0, 1]")
     return q

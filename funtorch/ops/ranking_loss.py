@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..errors import ArgumentValueError, OpError
 from . import registry
-from .activation import PURE
+from .activation import PURE, floating
 from .declare import Array, Operand, function, op
 from .distance import pairwise_distance
 from .loss_reduction import broadcast, reduced, reducing, reduction_of
@@ -27,7 +27,7 @@ def above_zero(x: Array) -> Array:
 @op(namespace=PURE, name="margin_ranking_loss", promote="arith", out=False)
 def _margin_ranking(input1: Operand, input2: Operand, target: Operand, margin, reduction):
     """max(0, -y (x1 - x2) + margin)."""
-    return reducing(lambda x, y, t: above_zero(-t * (x - y) + margin), reduction)(*broadcast(input1, input2, target))
+    return reducing(lambda x, y, t: above_zero(-t * (x - y) + margin), reduction)(*map(floating, broadcast(input1, input2, target)))
 
 
 @function("nn.functional")
@@ -77,7 +77,7 @@ def hinge_embedding_loss(
 @op(namespace=PURE, name="cosine_embedding_loss", out=False)
 def _cosine_embedding(input1: Array, input2: Array, target: Array, margin, reduction):
     """1 - cos for y = 1, max(0, cos - margin) for y = -1."""
-    x, y = broadcast(input1, input2)
+    x, y = map(floating, broadcast(input1, input2))
 
     def losses(x: Array, y: Array, t: Array) -> Array:
         squares = (jnp.sum(v * v, axis=-1) + SQUARE_FLOOR for v in (x, y))

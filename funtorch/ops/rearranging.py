@@ -12,7 +12,7 @@ from ..core.call import call
 from ..core.dims import wrap_dim, wrap_dims
 from ..core.handle import Handle, value_of
 from ..core.views import concrete
-from ..errors import OpError, TracedValueError
+from ..errors import OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from . import registry
 from .declare import Array, function, op
@@ -26,8 +26,8 @@ def _flip(dims: tuple[int, ...]) -> Any:
 
 
 @function(method=True)
-def flip(input: Tensor, *dims: Any) -> Tensor:
-    """The elements in reverse order along ``dims``, as a copy.
+def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
+    """The elements in reverse order along the given dimensions (several numbers, or one sequence ``dims``), as a copy.
 
     Raises:
         RuntimeError: if a dimension is named twice.
@@ -35,7 +35,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     >>> torch.arange(3).flip(0)
     tensor([2, 1, 0])
     """
-    asked = sizes_of(dims, "flip")
+    asked = sizes_of(along, "flip", dims)
     ndim = len(value_of(input).shape)
     at = wrap_dims(asked, ndim) if asked else ()
     return call(_flip(at), (input,))
@@ -62,10 +62,14 @@ def roll(input: Array, shifts, dims=()):
     """Elements moved by ``shifts`` along ``dims``, those that fall off coming back at the start. input (*), z (*)."""
     moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     at = (dims,) if isinstance(dims, int) else tuple(dims)
+    if not moves:
+        raise OpError("roll(): `shifts` required")
     if not at and len(moves) == 1:
         return jnp.roll(input.reshape(-1), moves[0]).reshape(input.shape)
     if len(moves) != len(at):
         raise OpError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(at)}")
+    if not input.ndim:
+        raise OutOfBoundsError(f"Dimension specified as {at[0]} but tensor has no dimensions")
     return jnp.roll(input, moves, tuple(wrap_dim(d, input.ndim) for d in at))
 
 
@@ -87,8 +91,8 @@ def _tile(times: tuple[int, ...]) -> Any:
     return lambda x: jnp.tile(x, times)
 
 
-def repeat(self: Tensor, *repeats: Any) -> Tensor:
-    """This Tensor ``repeats[d]`` times along each dimension d; new dimensions come first.
+def repeat(self: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
+    """This Tensor ``sizes[d]`` times along each dimension d (``repeats`` by name); new dimensions come first.
 
     Raises:
         RuntimeError: if there are fewer numbers than dimensions, or negative ones.
@@ -97,14 +101,14 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     tensor([[0, 1, 0, 1],
             [0, 1, 0, 1]])
     """
-    times = sizes_of(repeats, "repeat")
+    times = sizes_of(sizes, "repeat", repeats)
     shape = tuple(value_of(self).shape)
     if len(times) < len(shape):
         raise OpError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(t < 0 for t in times):
         full = (1,) * (len(times) - len(shape)) + shape
-        sizes = [t * n for t, n in zip(times, full, strict=True)]
-        raise OpError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
+        wanted = [t * n for t, n in zip(times, full, strict=True)]
+        raise OpError(f"Trying to create tensor with negative dimension {min(wanted)}: {wanted}")
     return call(_tile(times), (self,))
 
 
@@ -112,9 +116,9 @@ registry.add_method("repeat", repeat)
 
 
 @function(method=True)
-def tile(input: Tensor, *dims: Any) -> Tensor:
+def tile(input: Tensor, *numbers: Any, dims: Any = None) -> Tensor:
     """`repeat` in which missing leading numbers count as 1."""
-    times = sizes_of(dims, "tile")
+    times = sizes_of(numbers, "tile", dims)
     return repeat(input, (1,) * (len(value_of(input).shape) - len(times)) + times)
 
 

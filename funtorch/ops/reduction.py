@@ -14,7 +14,7 @@ from ..dtypes import default, dtype
 from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, op
-from .operands import in_float32, is_inexact, refuse
+from .operands import in_float32, is_inexact, refuse, truth
 
 
 def accumulated(x: Array, kind: dtype | None) -> tuple[Array, Any]:
@@ -66,7 +66,7 @@ def prod(input: Array, dim=None, keepdim=False, *, dtype=None):
 
 
 def _truth(x: Array, dim: Any, keepdim: bool, reduce: Any) -> Array:
-    found = reduce(x != 0, axis=wrap_dims(dim, x.ndim), keepdims=keepdim)
+    found = reduce(truth(x), axis=wrap_dims(dim, x.ndim), keepdims=keepdim)
     return found.astype(np.uint8) if x.dtype == np.uint8 else found
 
 
@@ -85,7 +85,7 @@ def any(input: Array, dim=None, keepdim=False):
 @op(out=False)
 def count_nonzero(input: Array, dim=None):
     """How many elements along dimensions are other than 0. input (*), dim: as in `sum`; z of int64."""
-    return jnp.sum(input != 0, axis=wrap_dims(dim, input.ndim), dtype=np.int64)
+    return jnp.sum(truth(input), axis=wrap_dims(dim, input.ndim), dtype=np.int64)
 
 
 @op(alias=("special.logsumexp",))

@@ -14,20 +14,22 @@ from jax import lax
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import value_of
-from ..core.op import Op
-from ..core.views import alias, contiguous_strides, layout
-from ..dtypes import as_dtype, dtype
+from ..core.views import contiguous_strides, layout
+from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
 from .declare import function
 from .kept import kept, viewing
+from .reinterpreting import reinterpreted
 
 Sizes = tuple[int, ...]
 
 
-def sizes_of(sizes: tuple, name: str) -> Sizes:
-    """Sizes given as separate arguments or as one sequence, as Python ints. Raises TypeError for anything else."""
+def sizes_of(sizes: tuple, name: str, named: Any = None) -> Sizes:
+    """Sizes given as separate arguments, as one sequence, or by name, as Python ints. Raises TypeError for anything else."""
+    if named is not None:
+        sizes = (named,)
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = sizes[0]
     try:
@@ -106,12 +108,13 @@ def _shown(x: Any, sizes: Sizes) -> Any:
 
 
 @function(method=True)
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape; a view where the strides allow it, else a copy.
 
     Args:
         input: (*), any dtype.
-        shape: the sizes, of which one may be -1 and follows from the others.
+        sizes: the sizes, one of which may be -1 and follows from the others; or one sequence of them.
+        shape: the sequence by its name.
 
     Returns:
         Tensor of that shape.
@@ -122,9 +125,9 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     >>> torch.arange(6).reshape(2, -1).shape
     torch.Size([2, 3])
     """
-    sizes = inferred(sizes_of(shape, "reshape"), tuple(value_of(input).shape))
-    found = _shown(input, sizes)
-    return call(_copied(sizes), (input,)) if found is None else found
+    wanted = inferred(sizes_of(sizes, "reshape", shape), tuple(value_of(input).shape))
+    found = _shown(input, wanted)
+    return call(_copied(wanted), (input,)) if found is None else found
 
 
 def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
@@ -138,7 +141,7 @@ def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """
     kind = size[0] if len(size) == 1 and not isinstance(size[0], (int, Sequence, Tensor)) else dtype
     if kind is not None:
-        return _reinterpreted(self, as_dtype(kind))
+        return reinterpreted(self, as_dtype(kind))
     sizes = inferred(sizes_of(size, "view"), tuple(value_of(self).shape))
     found = _shown(self, sizes)
     if found is None:
@@ -150,54 +153,6 @@ def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
 
 registry.add_method("view", view)
-
-
-def _bits(x: Any, to: Any) -> Any:
-    """The bytes of ``x`` read as ``to``; sizes along the last axis change with the width."""
-    have = x.dtype.itemsize
-    if x.dtype.kind == "c":
-        x = jnp.stack([x.real, x.imag], -1).reshape(*x.shape[:-1], -1) if x.ndim else jnp.stack([x.real, x.imag], -1)
-        return _bits(x, to) if to.kind != "c" else x
-    if to.kind == "c":
-        part = jnp.finfo(to).dtype
-        pairs = _bits(x, part)
-        return lax.complex(pairs[..., ::2], pairs[..., 1::2]).reshape(*x.shape[:-1], -1)
-    if to.kind == "b":
-        return _bits(x, jnp.dtype(jnp.uint8)) != 0
-    x = x.astype(jnp.uint8) if x.dtype.kind == "b" else x
-    if to.itemsize > have:
-        x = x.reshape(*x.shape[:-1], -1, to.itemsize // have)
-    read = lax.bitcast_convert_type(x, to)
-    return read.reshape(*x.shape[:-1], -1) if to.itemsize < have else read
-
-
-def _bits_layout(shape: Sizes, strides: Sizes, offset: int, to: Any, have: Any) -> tuple:
-    width, new = have.itemsize, to.itemsize
-    if width == new:
-        return shape, strides, offset
-    sizes = (*shape[:-1], shape[-1] * width // new)
-    return sizes, (*(s * width // new for s in strides[:-1]), 1), offset * width // new
-
-
-@viewing("view", lambda base, value, to, have: _bits(value, have).reshape(base.shape), _bits_layout)
-def _read_as(x: Any, to: Any, have: Any) -> Any:
-    return _bits(x, to)
-
-
-def _reinterpreted(x: Any, to: dtype) -> Any:
-    have, shape = x.dtype, tuple(x.shape)
-    if to is have:
-        return alias(x, detached=False)
-    if to.itemsize != have.itemsize and not shape:
-        raise OpError(f"self.dim() cannot be 0 to view {have} as {to} (different element sizes)")
-    if to.itemsize != have.itemsize and layout(x)[0][-1] != 1:
-        raise OpError(f"self.stride(-1) must be 1 to view {have} as {to} (different element sizes), but got {layout(x)[0][-1]}")
-    if to.itemsize > have.itemsize and shape[-1] * have.itemsize % to.itemsize:
-        raise OpError(
-            f"self.size(-1) must be divisible by {to.itemsize // have.itemsize} to view {have} as {to} (different element "
-            f"sizes), but got {shape[-1]}"
-        )
-    return _read_as(x, to.numpy, have.numpy)
 
 
 @function(method=True)
@@ -246,11 +201,10 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         split = inferred(sizes, shape[dim : dim + 1])
     except OpError:
         raise OpError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor"
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input "
+            "tensor"
         ) from None
-    return _view(input, (*shape[:dim], *split, *shape[dim + 1 :])) if input._base is None else view(
-        input, (*shape[:dim], *split, *shape[dim + 1 :])
-    )
+    return view(input, (*shape[:dim], *split, *shape[dim + 1 :]))
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:

@@ -6,17 +6,33 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+import jax.numpy as jnp
 
+from ..core.call import call
 from ..core.handle import value_of
 from ..core.views import take
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
+from .declare import function
+from .kept import kept
 from .permuting import t, transpose
 from .reshaping import sizes_of, squeeze, unsqueeze
+from .strided import as_strided
 
 
+@kept("resize")
+def _resized(sizes: tuple[int, ...]) -> Any:
+    count = math.prod(sizes)
+
+    def pure(x: Any) -> Any:
+        flat = x.reshape(-1)[:count]
+        return jnp.concatenate([flat, jnp.zeros(count - flat.size, x.dtype)]).reshape(sizes)
+
+    return pure
+
+
+@function(name="resize_", method=True)
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give this Tensor another shape, keeping its elements in order; new ones are zero.
 
@@ -30,15 +46,12 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         return self
     if self._base is not None:
         raise OpError(f"resize_(): a view of shape {list(self.shape)} can't be resized to {list(wanted)}; clone it first")
-    flat = np.asarray(self._host("resize_()")).reshape(-1)
-    count = math.prod(wanted)
-    kept = np.zeros(count, flat.dtype)
-    kept[: min(count, flat.size)] = flat[:count]
-    self._payload = kept.reshape(wanted)
+    self._payload = call(_resized(wanted), (self,))._payload
     self._version += 1
     return self
 
 
+@function(name="resize_as_", method=True)
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
     """`resize_` to the shape of another Tensor."""
     return resize_(self, tuple(the_template.shape))
@@ -47,10 +60,10 @@ def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) ->
 def _in_place(view: Callable, name: str) -> Callable:
     """The in-place form of a view op: this Tensor becomes the view of what it was."""
 
-    def change(self: Tensor, *args: Any) -> Tensor:
+    def change(self: Tensor, *args: Any, **named: Any) -> Tensor:
         if self._base is None and self.requires_grad and self._node is None:
             raise OpError(f"{name}(): a leaf Variable that requires grad is being used in an in-place operation.")
-        seen = view(self, *args)
+        seen = view(self, *args, **named)
         if self._base is None:
             seen._base = None
         else:
@@ -64,7 +77,7 @@ def _in_place(view: Callable, name: str) -> Callable:
     return change
 
 
-for _view in (squeeze, unsqueeze, t, transpose):
+for _view in (squeeze, unsqueeze, t, transpose, as_strided):
     registry.add_method(f"{_view.__name__}_", _in_place(_view, f"{_view.__name__}_"))
 for _name in ("swapaxes_", "swapdims_"):
     registry.add_method(_name, _in_place(transpose, _name))
@@ -81,5 +94,4 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     return self
 
 
-for _method in (resize_, resize_as_, set_):
-    registry.add_method(_method.__name__, _method)
+registry.add_method("set_", set_)

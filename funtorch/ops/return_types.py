@@ -51,7 +51,7 @@ def _text(self: Any) -> str:
 
 
 def _made(name: str, fields: str) -> type:
-    base = namedtuple(name, fields.split(), module=_MODULE)  # noqa: PYI024 - the fields are data
+    base = namedtuple(name, fields.split(), module=_MODULE)  # type: ignore[misc]
     return type(name, (base,), {"__slots__": (), "__repr__": _text, "__module__": _MODULE})
 
 

@@ -1,4 +1,4 @@
-"""Values written to given places, out of place along one dimension: scatter, scatter_add, scatter_reduce (see `segments` for the reductions)."""
+"""Values written to given places along one dimension: scatter, scatter_add, scatter_reduce (see `segments`)."""
 
 from __future__ import annotations
 

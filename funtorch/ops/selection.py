@@ -12,7 +12,7 @@ from ..core.handle import Handle
 from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, Operand, function, op
-from .operands import is_floating, kind_of, number, refuse, shown_as, tensor_first, tensors_only
+from .operands import is_floating, kind_of, number, refuse, shown_as, tensor_first, tensors_only, truth
 
 
 @op(promote="arith", check=tensors_only("maximum"))
@@ -43,9 +43,29 @@ def fmin(input: Operand, other: Operand):
     return jnp.where((input <= other) | jnp.isnan(other), input, other)
 
 
-def _unless(bad: Array, x: Array, bound: Array) -> Array:
-    """The bound where x is beyond it (or the bound is NaN), else x: at the bound the gradient goes to x, as in PyTorch."""
-    return jnp.where(bad | jnp.isnan(bound) if is_floating(x) else bad, bound, x)
+# At a bound JAX halves the gradient between the two; PyTorch gives x all of it.
+
+
+@jax.custom_jvp
+def _at_least(x: Array, bound: Array) -> Array:
+    return jnp.maximum(x, bound)
+
+
+@_at_least.defjvp
+def _at_least_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x, bound), (dx, dbound) = primals, tangents
+    return _at_least(x, bound), jnp.where(x >= bound, dx, jnp.where(x < bound, dbound, 0))
+
+
+@jax.custom_jvp
+def _at_most(x: Array, bound: Array) -> Array:
+    return jnp.minimum(x, bound)
+
+
+@_at_most.defjvp
+def _at_most_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x, bound), (dx, dbound) = primals, tangents
+    return _at_most(x, bound), jnp.where(x <= bound, dx, jnp.where(x > bound, dbound, 0))
 
 
 @op(promote="arith", inplace=True, alias=("clip",))
@@ -59,9 +79,9 @@ def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None
     refuse("clamp", input, "c")
     z = input
     if min is not None:
-        z = _unless(z < min, z, min)
+        z = _at_least(z, min)
     if max is not None:
-        z = _unless(z > max, z, max)
+        z = _at_most(z, max)
     return z
 
 
@@ -69,14 +89,14 @@ def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None
 def clamp_min(input: Operand, min: Operand):
     """z = max(x, min). input (*), min: number or (*). The gradient at the end is 1."""
     refuse("clamp_min", input, "c")
-    return _unless(input < min, input, min)
+    return _at_least(input, min)
 
 
 @op(promote="arith", inplace=True, check=tensor_first("clamp_max"))
 def clamp_max(input: Operand, max: Operand):
     """z = min(x, max). input (*), max: number or (*). The gradient at the end is 1."""
     refuse("clamp_max", input, "c")
-    return _unless(input > max, input, max)
+    return _at_most(input, max)
 
 
 @op(inplace=True, out=False)
@@ -101,7 +121,7 @@ def _where(condition: Array, input: Operand, other: Operand):
     """x where the condition holds, else y. condition (*) of bools, input (*), other (*)."""
     if condition.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
         raise OpError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind_of(condition)}")
-    return jnp.where(condition != 0, input, other)
+    return jnp.where(truth(condition), input, other)
 
 
 @function()

@@ -8,8 +8,10 @@ from typing import Any
 
 from ..core.dims import wrap_dim
 from ..core.handle import Handle, value_of
+from ..dtypes import INTEGER
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from ..tensor import Tensor
+from .assignment import into
 from .declare import function
 from .kept import place
 from .windows import ONE, WHOLE, show, show_several
@@ -64,6 +66,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     at, size = _dim_of(input, dim, "narrow")
     if length < 0:
         raise OpError("narrow(): length must be non-negative.")
+    if isinstance(start, Handle) and (start.dim() or start.dtype.category != INTEGER):
+        raise OpError("start must be an 0-dim integral Tensor.")
     start = int(start) if isinstance(start, Handle) else operator.index(start)
     if not -size <= start <= size:
         raise OutOfBoundsError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
@@ -74,9 +78,10 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 
 @function(method=True)
-def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
     """`narrow` as a copy."""
-    return narrow(input, dim, start, length).clone()
+    made = narrow(input, dim, start, length).clone()
+    return made if out is None else into(out, made, "narrow_copy")
 
 
 @function(method=True)
@@ -178,7 +183,9 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     at, size = _dim_of(input, dim, "tensor_split")
     if isinstance(indices_or_sections, Handle):
         if indices_or_sections.dim() > 1 or indices_or_sections.dtype.name != "int64":
-            raise OpError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 tensor")
+            raise OpError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 tensor"
+            )
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
         return _sections(input, at, size, indices_or_sections)

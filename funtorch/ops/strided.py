@@ -14,7 +14,7 @@ from ..core.views import layout
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
-from .assignment import cast
+from .assignment import cast, into
 from .conversion import clone, copy_
 from .declare import function
 from .kept import viewing
@@ -65,14 +65,6 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     view = _as_strided(root, size, stride, offset)
     view._detached = view._detached or input._detached
     return view
-
-
-def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """`as_strided` in place: not offered, since a Tensor keeps its own array. Always raises RuntimeError."""
-    raise OpError("as_strided_(): a Tensor's storage can't be reinterpreted in place; use as_strided(), which gives a view")
-
-
-registry.add_method("as_strided_", as_strided_)
 
 
 def _unfold_layout(shape: Sizes, strides: Sizes, offset: int, dim: int, size: int, step: int) -> tuple:
@@ -126,7 +118,8 @@ def written(input: Tensor, src: Tensor, view: Callable) -> Tensor:
     seen = view(made)
     if tuple(seen.shape) != tuple(src.shape):
         raise OpError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(seen.shape)}"
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(seen.shape)}"
         )
     copy_(seen, cast(src, input.dtype))
     return made
@@ -139,10 +132,13 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @function(method=True)
-def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1, *, out: Any = None
+) -> Tensor:
     """A copy of ``input`` with ``src`` in a slice of dimension ``dim``. Raises RuntimeError if its shape is another."""
     at = wrap_dim(dim, input.dim())
-    return written(input, src, lambda x: x[(slice(None),) * at + (slice(start, end, step),)])
+    made = written(input, src, lambda x: x[(slice(None),) * at + (slice(start, end, step),)])
+    return made if out is None else into(out, made, "slice_scatter")
 
 
 @function(method=True)

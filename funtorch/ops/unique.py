@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def _starts(slices: np.ndarray) -> np.ndarray:
     """Whether each row differs from the one before it."""
     new = np.ones(len(slices), bool)
     if len(slices) > 1:
-        new[1:] = (slices[1:] != slices[:-1]).reshape(len(slices) - 1, -1).any(1)
+        new[1:] = (slices[1:] != slices[:-1]).any(tuple(range(1, slices.ndim)))
     return new
 
 
@@ -43,7 +44,7 @@ def _runs(slices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _order(rows: np.ndarray) -> np.ndarray:
     """The order of rows by their elements, the first counting most."""
-    flat = rows.reshape(len(rows), -1)
+    flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     return np.lexsort(flat.T[::-1]) if flat.shape[1] else np.arange(len(rows))
 
 

@@ -1,7 +1,7 @@
 """Views of a part of each dimension: the select, slice and unsqueeze of basic indexing, as one op.
 
 A *step* says what happens to one dimension: ``NEW`` makes one, ``WHOLE`` keeps one, ``ONE`` takes an index and drops it,
-``(length, stride)`` keeps that many elements. Where an index or a slice starts is an argument of the op, not part of
+``ANY`` does so with an index that may be negative, ``(length, stride)`` keeps that many elements. Where an index or a slice starts is an argument of the op, not part of
 it: a loop over indices runs one program.
 """
 
@@ -20,10 +20,10 @@ from ..core.op import Op
 from ..core.views import At, attach
 from .kept import kept, place
 
-NEW, WHOLE, ONE = "new", "whole", "one"
+NEW, WHOLE, ONE, ANY = "new", "whole", "one", "any"
 Step = Any  # one of the words above, or (length, stride)
 Steps = tuple[Step, ...]
-NAMES = {NEW: "unsqueeze", ONE: "select", WHOLE: "alias"}
+NAMES = {NEW: "unsqueeze", ONE: "select", ANY: "select", WHOLE: "alias"}
 
 
 class Window:
@@ -37,10 +37,10 @@ class Window:
                 shown.append(1)
                 continue
             size = next(dims)
-            length, stride = {WHOLE: (size, 1), ONE: (1, 1)}[step] if isinstance(step, str) else step
+            length, stride = ((size, 1) if step == WHOLE else (1, 1)) if isinstance(step, str) else step
             sizes.append((length - 1) * stride + 1 if length else 0)
             strides.append(stride)
-            if step != ONE:
+            if step not in (ONE, ANY):
                 shown.append(length)
         rest = list(dims)
         self.sizes = (*sizes, *rest)
@@ -51,14 +51,20 @@ class Window:
         """Where the block begins along each dimension of the base."""
         given = iter(places)
         kind = jnp.result_type(*places) if places else np.int64
-        starts = [np.zeros((), kind) if step == WHOLE else next(given).astype(kind) for step in steps if step != NEW]
-        return starts + [np.zeros((), kind)] * (len(self.sizes) - len(starts))
+        zero = np.zeros((), kind)
+        starts = [zero if step == WHOLE else next(given).astype(kind) for step in steps if step != NEW]
+        return starts + [zero] * (len(self.sizes) - len(starts))
+
+    def signs(self, steps: Steps) -> list[bool]:
+        """For each dimension of the base, whether its start may be negative."""
+        signs = [step == ANY for step in steps if step != NEW]
+        return signs + [False] * (len(self.sizes) - len(signs))
 
 
 def _show(x: Any, steps: Steps, places: Sequence[Any]) -> Any:
     window = Window(steps, x.shape)
     if window.sizes != x.shape:
-        x = lax.dynamic_slice(x, window.starts(steps, places), window.sizes)
+        x = lax.dynamic_slice(x, window.starts(steps, places), window.sizes, allow_negative_indices=window.signs(steps))
     if any(stride > 1 for stride in window.strides):
         x = lax.slice(x, (0,) * x.ndim, x.shape, window.strides)
     return x.reshape(window.shown)
@@ -72,11 +78,13 @@ def _put(base: Any, value: Any, steps: Steps, places: Sequence[Any]) -> Any:
     if any(stride > 1 for stride in window.strides):
         block = base
         if window.sizes != base.shape:
-            block = lax.dynamic_slice(base, window.starts(steps, places), window.sizes)
+            block = lax.dynamic_slice(
+                base, window.starts(steps, places), window.sizes, allow_negative_indices=window.signs(steps)
+            )
         value = block.at[tuple(slice(None, None, stride) for stride in window.strides)].set(value)
     if window.sizes == base.shape:
         return value
-    return lax.dynamic_update_slice(base, value, window.starts(steps, places))
+    return lax.dynamic_update_slice(base, value, window.starts(steps, places), allow_negative_indices=window.signs(steps))
 
 
 def _name(steps: Steps) -> str:
@@ -111,7 +119,7 @@ def _layout(steps: Steps, places: Sequence[Any]) -> Any:
             else:
                 at = next(given)
                 offset += int(at) * strides[d] if type(at) is np.ndarray else 0
-                if step != ONE:
+                if step not in (ONE, ANY):
                     sizes.append(step[0])
                     steps_in.append(step[1] * strides[d])
             d += 1

@@ -61,7 +61,7 @@ def test_sinc_has_its_curvature_at_zero():
     x = torch.tensor(0.0, dtype=torch.float64, requires_grad=True)
     (slope,) = torch.autograd.grad(torch.sinc(x), x, create_graph=True)
     (curvature,) = torch.autograd.grad(slope, x)
-    assert slope.item() == 0 and curvature.item() == pytest.approx(-np.pi**2 / 3)  # PyTorch gives NaN
+    assert slope.item() == 0 and curvature.item() == pytest.approx(-(np.pi**2) / 3)  # PyTorch gives NaN
 
 
 BESSEL = {

@@ -88,12 +88,14 @@ def main(arguments: list[str] | None = None) -> int:
     settings = settings_of(options)
     tasks, families = plan(settings)
     progress = Progress(len(tasks))
+    stopped = False
     try:
         Pool(settings, options.jobs, progress).run(tasks)
     except NoCandidateError as error:
         print(f"{settings.candidate} cannot be imported: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        stopped = True
         print("stopped: this is what was run")
     order = {name: i for i, name in enumerate(families)}
     rows, columns = sorted(progress.rows, key=lambda row: order[row.name]), all_columns()
@@ -107,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
         record.write(rows, columns)
         print(f"recorded in {record.PATH}")
         return 0
-    return compare_with_record(rows, settings)
+    return compare_with_record(rows, settings) or int(stopped)
 
 
 def compare_with_record(rows: list[Row], settings: Settings) -> int:

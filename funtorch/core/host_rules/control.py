@@ -28,10 +28,8 @@ def while_(eqn: Equation) -> Callable:
         """A batched test: a lane whose test has failed keeps its state."""
         of_test, of_body, state = args[:tested], args[tested:start], args[start:]
         while (going := test(*of_test, *state)[0]).any():
-            state = [
-                np.where(_lanes(going, old), new, old)
-                for new, old in zip(body(*of_body, *state), state, strict=True)
-            ]
+            moved = zip(body(*of_body, *state), state, strict=True)
+            state = tuple([np.where(_lanes(going, old), new, old) for new, old in moved])
         return state[0] if single else state
 
     return run_lanes if eqn.params["cond_jaxpr"].out_avals[0].shape else run

@@ -161,10 +161,10 @@ def _is_plain(eqn: Equation, names: tuple[str, ...]) -> bool:
 def eigh(eqn: Equation) -> Callable | None:
     if not _is_plain(eqn, ("subset_by_index", "algorithm")):
         return None
-    triangle = "L" if eqn.params["lower"] else "U"
+    lower = eqn.params["lower"]
 
     def run(x):
-        values, vectors = np.linalg.eigh(x, triangle)
+        values, vectors = np.linalg.eigh(x, "L") if lower else np.linalg.eigh(x, "U")
         return vectors, values
 
     return _or_nan(run, eqn)

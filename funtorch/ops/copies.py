@@ -1,0 +1,48 @@
+"""The view ops as copies: expand_copy, view_copy and the like. Each is its view op, then a clone of every result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.views import alias
+from ..tensor import Tensor
+from .assignment import into
+from .broadcasting import expand
+from .conversion import clone
+from .declare import function
+from .diagonals import diagonal
+from .permuting import permute, t, transpose
+from .reshaping import squeeze, unsqueeze, view
+from .splitting import select, split, split_with_sizes, unbind
+from .strided import as_strided, unfold
+
+
+def _alias(input: Tensor) -> Tensor:
+    return alias(input, detached=False)
+
+
+def _detach(input: Tensor) -> Tensor:
+    return input.detach()
+
+
+_VIEWS: dict[str, Callable] = {
+    "alias": _alias, "as_strided": as_strided, "detach": _detach, "diagonal": diagonal, "expand": expand, "permute": permute,
+    "select": select, "split": split, "split_with_sizes": split_with_sizes, "squeeze": squeeze, "t": t,
+    "transpose": transpose, "unbind": unbind, "unfold": unfold, "unsqueeze": unsqueeze, "view": view,
+}  # fmt: skip
+
+
+def _copied(name: str, view: Callable) -> Callable:
+    def copy(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
+        seen = view(input, *args, **named)
+        made = tuple(map(clone, seen)) if isinstance(seen, tuple) else clone(seen)
+        return made if out is None else into(out, made, name)
+
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = f"``{name.removesuffix('_copy')}`` as a copy, with the same arguments."
+    return copy
+
+
+for _name, _view in _VIEWS.items():
+    function(name=f"{_name}_copy")(_copied(f"{_name}_copy", _view))

@@ -1,0 +1,82 @@
+"""Rows of tables, bags of them, one-hot vectors: against PyTorch."""
+
+import numpy as np
+import pytest
+
+import funtorch as torch
+
+RNG = np.random.default_rng(3)
+TABLE, INDEX = RNG.standard_normal((5, 3)), np.array([[0, 1, 1], [4, 1, 2]])
+OFFSETS, FLAT = np.array([0, 2, 2]), np.array([0, 1, 1, 4])
+
+LOOKUPS = [{}, {"padding_idx": 1}, {"padding_idx": -1}, {"scale_grad_by_freq": True}, {"sparse": False}]
+BAGS = [
+    {"mode": mode, **options}
+    for mode in ("sum", "mean", "max")
+    for options in ({}, {"padding_idx": 1}, *([] if mode == "max" else [{"scale_grad_by_freq": True}]))
+]
+
+
+@pytest.mark.parametrize("options", LOOKUPS)
+def test_lookups_agree(options, agree):
+    agree(lambda t, i, w: t.nn.functional.embedding(i, w, **options), INDEX, TABLE)
+
+
+@pytest.mark.parametrize("options", BAGS)
+def test_bags_agree(options, agree):
+    agree(lambda t, i, w: t.nn.functional.embedding_bag(i, w, **options), INDEX, TABLE)
+    agree(lambda t, i, w, o: t.nn.functional.embedding_bag(i, w, o, **options), FLAT, TABLE, OFFSETS)
+
+
+def test_weighted_bags_and_last_offsets_agree(agree):
+    agree(
+        lambda t, i, w, o, f: t.nn.functional.embedding_bag(
+            i, w, o, mode="sum", per_sample_weights=f, include_last_offset=True
+        ),
+        FLAT, TABLE, np.array([0, 2, 4]), RNG.standard_normal(4),
+    )  # fmt: skip
+
+
+def test_rows_in_use_are_scaled_down_in_place(agree):
+    def run(t, i, w):
+        table = w.detach().clone()
+        return t.nn.functional.embedding(i, table, max_norm=0.5), table
+
+    agree(run, np.array([0, 2]), TABLE)
+
+
+def test_scaling_down_keeps_a_leaf_a_leaf():
+    table = torch.nn.Parameter(torch.ones(3, 4))
+    torch.nn.functional.embedding(torch.tensor([1]), table, max_norm=1.0).sum().backward()
+    assert table.is_leaf and table.grad[1].tolist() == [1.0] * 4
+    assert table.norm(dim=1).tolist() == pytest.approx([2, 1, 2], abs=1e-5)
+
+
+def test_indices_out_of_range_give_nan_where_they_cannot_raise():
+    rows = torch.vmap(lambda i, w: torch.nn.functional.embedding(i, w), in_dims=(0, None))(torch.tensor([0, -1, 5]), torch.ones(5, 2))
+    assert rows.isnan().all(1).tolist() == [False, True, True]
+
+
+def test_one_hot_agrees(agree):
+    agree(lambda t, i: (t.nn.functional.one_hot(i), t.nn.functional.one_hot(i, 7)), INDEX)
+
+
+REFUSED = [
+    lambda t: t.nn.functional.embedding(t.tensor([5]), t.zeros(5, 3)),
+    lambda t: t.nn.functional.embedding(t.tensor([-1]), t.zeros(5, 3)),
+    lambda t: t.nn.functional.embedding(t.zeros(3), t.zeros(5, 3)),
+    lambda t: t.nn.functional.embedding(t.tensor([0]), t.zeros(5)),
+    lambda t: t.nn.functional.embedding(t.tensor([0]), t.zeros(5, 2), padding_idx=5),
+    lambda t: t.nn.functional.embedding_bag(t.tensor([0]), t.zeros(5, 2)),
+    lambda t: t.nn.functional.embedding_bag(t.tensor([0]), t.zeros(5, 2), t.tensor([1])),
+    lambda t: t.nn.functional.embedding_bag(t.tensor([[0]]), t.zeros(5, 2), mode="all"),
+    lambda t: t.nn.functional.embedding_bag(t.tensor([9]), t.zeros(5, 2), t.tensor([0])),
+    lambda t: t.nn.functional.one_hot(t.tensor([3]), 3),
+    lambda t: t.nn.functional.one_hot(t.tensor([-1])),
+    lambda t: t.nn.functional.one_hot(t.zeros(2)),
+]
+
+
+@pytest.mark.parametrize("wrong", REFUSED)
+def test_wrong_arguments_raise_as_in_torch(wrong, refuse):
+    refuse(wrong)

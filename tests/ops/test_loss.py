@@ -1,0 +1,166 @@
+"""The losses: against PyTorch, with weights, reductions, ends and errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import funtorch as torch
+
+RNG = np.random.default_rng(1)
+X, Y, W = RNG.standard_normal((3, 4)), RNG.standard_normal((3, 4)), RNG.uniform(0.5, 2, (3, 4))
+P, Q = RNG.uniform(0.05, 0.95, (3, 4)), RNG.uniform(0, 1, (3, 4))
+SIGNS = np.where(X > 0, 1.0, -1.0)
+CLASSES, C_WEIGHT = np.array([2, 0, 3]), np.array([1.0, 2.0, 0.5, 3.0])
+IMAGES, LABELS = RNG.standard_normal((2, 3, 2, 2)), np.array([[[0, 2], [1, 1]], [[2, -100], [0, 0]]])
+EACH = ("mean", "sum", "none")
+
+
+def every(name, *positions, **named):
+    """The loss with each reduction, of the arguments at these positions."""
+    return lambda t, *xs: [getattr(t.nn.functional, name)(*(xs[i] for i in positions), reduction=r, **named) for r in EACH]
+
+
+ELEMENTWISE = [
+    (every("mse_loss", 0, 1), X, Y),
+    (lambda t, x, y, w: [t.nn.functional.mse_loss(x, y, reduction=r, weight=w) for r in EACH], X, Y, W),
+    (every("l1_loss", 0, 1), X, np.where(np.arange(4) == 1, X, Y)),
+    (every("smooth_l1_loss", 0, 1, beta=0.7), X, Y),
+    (every("huber_loss", 0, 1, delta=0.7), X, Y),
+    (every("binary_cross_entropy", 0, 1), P, Q),
+    (lambda t, x, y, w: t.nn.functional.binary_cross_entropy(x, y, w), P, Q, W),
+    (every("binary_cross_entropy_with_logits", 0, 1), X * 20, Q),
+    (lambda t, x, y, w, p: t.nn.functional.binary_cross_entropy_with_logits(x, y, w, pos_weight=p), X, Q, W, C_WEIGHT),
+    (every("kl_div", 0, 1), X, Q),
+    (every("kl_div", 0, 1, log_target=True), X, Y),
+    (lambda t, x, y: t.nn.functional.kl_div(x, y, reduction="batchmean"), X, Q),
+    (every("poisson_nll_loss", 0, 1, full=True), X, np.round(5 * Q)),
+    (every("poisson_nll_loss", 0, 1, log_input=False), P, np.round(5 * Q)),
+    (every("gaussian_nll_loss", 0, 1, 2, full=True), X, Y, Q),
+    (every("gaussian_nll_loss", 0, 1, 2), X, Y, Q[:, 0]),
+    (every("soft_margin_loss", 0, 1), X * 30, SIGNS),
+    (every("margin_ranking_loss", 0, 1, 2, margin=0.3), X, Y, SIGNS),
+    (every("hinge_embedding_loss", 0, 1), X, SIGNS),
+    (every("cosine_embedding_loss", 0, 1, 2, margin=0.1), X, Y, np.array([1, -1, 1])),
+    (every("triplet_margin_loss", 0, 1, 2, swap=True), X, Y, W),
+    (every("triplet_margin_loss", 0, 1, 2, p=1.5), X, Y, W),
+    (every("triplet_margin_with_distance_loss", 0, 1, 2), X, Y, W),
+    (every("multilabel_soft_margin_loss", 0, 1), X, np.round(Q)),
+]
+OF_CLASSES = [
+    (every("nll_loss", 0, 1), X, CLASSES),
+    (lambda t, x, y, w: [t.nn.functional.nll_loss(x, y, w, reduction=r) for r in EACH], X, CLASSES, C_WEIGHT),
+    (every("nll_loss", 0, 1), IMAGES, LABELS),
+    (every("cross_entropy", 0, 1), X * 100, CLASSES),
+    (every("cross_entropy", 0, 1, label_smoothing=0.2), IMAGES, LABELS),
+    (lambda t, x, y, w: [t.nn.functional.cross_entropy(x, y, w, reduction=r, label_smoothing=0.3) for r in EACH], X, CLASSES, C_WEIGHT),
+    (lambda t, x, y, w: [t.nn.functional.cross_entropy(x, y, w, reduction=r, ignore_index=0) for r in EACH], X, CLASSES, C_WEIGHT),
+    (lambda t, x, y, w: [t.nn.functional.cross_entropy(x, y, w, reduction=r, label_smoothing=0.3) for r in EACH], X, Q, C_WEIGHT),
+    (lambda t, x: t.nn.functional.cross_entropy(x, t.tensor(1)), C_WEIGHT),
+    (every("multi_margin_loss", 0, 1, p=2, margin=0.5), X, CLASSES),
+    (lambda t, x, y, w: t.nn.functional.multi_margin_loss(x, y, weight=w), X, CLASSES, C_WEIGHT),
+    (every("multilabel_margin_loss", 0, 1), X, np.array([[3, 0, -1, 1], [-1, 0, 1, 2], [0, 1, 2, 3]])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ELEMENTWISE + OF_CLASSES, ids=lambda case: str(len(case)))
+@pytest.mark.filterwarnings("ignore:reduction")
+def test_losses_agree(case, agree):
+    agree(*case)
+
+
+def test_slopes_at_the_ends_of_probabilities_are_torch_s(agree):
+    agree(every("binary_cross_entropy", 0, 1), np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0]))
+
+
+def test_all_targets_ignored_gives_nan_and_one_ignored_gives_no_gradient(agree):
+    agree(lambda t, x: t.nn.functional.cross_entropy(x, t.tensor([-100, -100, -100])), X)
+    agree(lambda t, x: t.nn.functional.cross_entropy(x, t.tensor([-100, 1, 0])), X)
+
+
+def test_a_class_that_does_not_exist_gives_nan_where_it_cannot_raise():
+    losses = torch.vmap(lambda x, y: torch.nn.functional.cross_entropy(x, y))(torch.tensor(X), torch.tensor([0, 4, 1]))
+    assert losses.isnan().tolist() == [False, True, False]
+
+
+def test_cross_entropy_of_halves_is_computed_in_float32():
+    logits = torch.zeros(1, 512, dtype=torch.bfloat16)
+    loss = torch.nn.functional.cross_entropy(logits, torch.tensor([1]))
+    assert loss.dtype == torch.bfloat16 and abs(loss.item() - np.log(512)) < 0.02
+
+
+CTC = [
+    {"targets": np.array([[1, 2, 2], [3, 1, 0]]), "lengths": ([6, 5], [3, 2])},
+    {"targets": np.array([1, 2, 2, 3, 1]), "lengths": ([6, 5], [3, 2])},
+    {"targets": np.array([[1, 2, 2], [3, 1, 0]]), "lengths": ([6, 5], [3, 0])},
+    {"targets": np.array([[2, 2, 2], [3, 1, 0]]), "lengths": ([4, 6], [3, 2])},
+]
+
+
+@pytest.mark.parametrize("case", CTC)
+@pytest.mark.parametrize("zero_infinity", [False, True])
+def test_ctc_loss_agrees(case, zero_infinity, agree):
+    def losses(t, x, y):
+        lengths = [t.tensor(n) for n in case["lengths"]]
+        logs = x.log_softmax(2)
+        return [t.nn.functional.ctc_loss(logs, y, *lengths, reduction=r, zero_infinity=zero_infinity) for r in EACH]
+
+    impossible = case["lengths"][0][0] == 4 and not zero_infinity
+    agree(losses, RNG.standard_normal((6, 2, 4)), case["targets"], grad=not impossible)
+
+
+def test_ctc_gradient_without_softmax_is_torch_s(agree):
+    logs = np.log(RNG.dirichlet(np.ones(4), (5, 2)))
+    agree(lambda t, x: t.nn.functional.ctc_loss(x, t.tensor([[1, 2], [3, 3]]), (5, 5), (2, 2)), logs)
+
+
+def test_old_arguments_win_with_a_warning():
+    x, y = torch.tensor(X), torch.tensor(Y)
+    with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated, please use reduction='sum'"):
+        total = torch.nn.functional.mse_loss(x, y, size_average=False)
+    assert torch.equal(total, torch.nn.functional.mse_loss(x, y, reduction="sum"))
+
+
+def test_other_sizes_are_broadcast_with_a_warning():
+    with pytest.warns(UserWarning, match="Using a target size"):
+        torch.nn.functional.mse_loss(torch.zeros(3), torch.zeros(1))
+
+
+REFUSED = [
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.tensor([0, 1])),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.tensor([0, 1, 5])),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.tensor([0, 1, -5])),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.zeros(3)),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.zeros(3, 5, dtype=t.int64)),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.tensor([0, 1, 2]), t.zeros(4)),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5, 2, 2), t.zeros(3, 2, 3, dtype=t.int64)),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.tensor([0, 1, 2]), label_smoothing=1.5),
+    lambda t: t.nn.functional.cross_entropy(t.zeros(3, 5), t.tensor([0, 1, 2]), reduction="avg"),
+    lambda t: t.nn.functional.nll_loss(t.zeros(()), t.tensor(0)),
+    lambda t: t.nn.functional.mse_loss(t.zeros(3), t.zeros(3), weight=t.zeros(2)),
+    lambda t: t.nn.functional.mse_loss(t.tensor([1]), t.tensor([1])),
+    lambda t: t.nn.functional.smooth_l1_loss(t.zeros(3), t.zeros(3), beta=-1),
+    lambda t: t.nn.functional.huber_loss(t.zeros(3), t.zeros(3), delta=0),
+    lambda t: t.nn.functional.binary_cross_entropy(t.zeros(3), t.zeros(4)),
+    lambda t: t.nn.functional.binary_cross_entropy(t.zeros(3) + 2, t.zeros(3)),
+    lambda t: t.nn.functional.binary_cross_entropy_with_logits(t.zeros(3), t.zeros(4)),
+    lambda t: t.nn.functional.gaussian_nll_loss(t.zeros(3), t.zeros(3), t.zeros(3) - 1),
+    lambda t: t.nn.functional.gaussian_nll_loss(t.zeros(3, 2), t.zeros(3, 2), t.zeros(2)),
+    lambda t: t.nn.functional.margin_ranking_loss(t.zeros(3), t.zeros(3), t.zeros(3, 1)),
+    lambda t: t.nn.functional.cosine_embedding_loss(t.zeros(3, 2, 2), t.zeros(3, 2, 2), t.zeros(3)),
+    lambda t: t.nn.functional.triplet_margin_loss(t.zeros(3, 2), t.zeros(3, 2), t.zeros(2)),
+    lambda t: t.nn.functional.triplet_margin_loss(t.zeros(3, 2), t.zeros(3, 2), t.zeros(3, 2), margin=-1),
+    lambda t: t.nn.functional.multi_margin_loss(t.zeros(3, 5), t.tensor([0, 1])),
+    lambda t: t.nn.functional.multi_margin_loss(t.zeros(3, 5), t.tensor([0, 1, 7])),
+    lambda t: t.nn.functional.multi_margin_loss(t.zeros(3, 5), t.tensor([0, 1, 2]), p=3),
+    lambda t: t.nn.functional.multilabel_margin_loss(t.zeros(3, 5), t.zeros(4, 5, dtype=t.int64)),
+    lambda t: t.nn.functional.ctc_loss(t.zeros(5, 2, 4), t.ones(2, 3, dtype=t.int64), (5, 5), (3, 4)),
+    lambda t: t.nn.functional.ctc_loss(t.zeros(5, 2, 4), t.ones(2, 3, dtype=t.int64), (5,), (3, 3)),
+]
+
+
+@pytest.mark.parametrize("wrong", REFUSED)
+def test_wrong_arguments_raise_as_in_torch(wrong, refuse):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        refuse(wrong)
