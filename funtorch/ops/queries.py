@@ -51,12 +51,6 @@ def is_storage(obj: Any) -> bool:
 
 
 @function()
-def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero. Raises RuntimeError if there are more or none."""
-    return bool(input)
-
-
-@function()
 def is_conj(input: Tensor) -> bool:
     """Whether conjugation is pending: here it never is."""
     return False
