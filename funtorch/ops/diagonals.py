@@ -14,6 +14,7 @@ from ..core.promotion import result_type
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
+from . import registry
 from .assignment import cast
 from .creation import place as placed
 from .declare import Array, function, op, sequence_argument
@@ -66,6 +67,29 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     tensor([0, 3])
     """
     return _diagonal(input, int(offset), *_plane(len(value_of(input).shape), dim1, dim2))
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal, in place; with ``wrap``, a tall matrix gets further diagonals below.
+
+    Raises:
+        RuntimeError: for fewer than two dimensions, or more of unequal sizes.
+
+    >>> torch.zeros(2, 2).fill_diagonal_(1)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    shape = tuple(value_of(self).shape)
+    if len(shape) < 2:
+        raise OpError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise OpError("all dimensions of input must be of equal length")
+    mask = np.zeros(shape, bool)
+    np.fill_diagonal(mask, True, wrap=wrap)
+    return self.masked_fill_(Tensor._of_numpy(mask), fill_value)
+
+
+registry.add_method("fill_diagonal_", fill_diagonal_)
 
 
 @function(method=True)

@@ -51,12 +51,6 @@ def is_storage(obj: Any) -> bool:
 
 
 @function()
-def is_conj(input: Tensor) -> bool:
-    """Whether conjugation is pending: here it never is."""
-    return False
-
-
-@function()
 def is_inference(input: Tensor) -> bool:
     """Whether the Tensor was made in inference mode."""
     return input.is_inference()

@@ -56,6 +56,11 @@ OPS = {
     "copy_ to a view": lambda t, x: (lambda y: (y[:, 1].copy_(x[:, 0] * 3), y))(x * 1),
     "resize_": lambda t, x: (t.arange(6.0).resize_(2, 2), t.arange(6.0).resize_as_(x[:1, :2])),
     "unsqueeze_": lambda t, x: ((x * 1).unsqueeze_(0), (x * 1).t_(), (x * 1)[None].squeeze_(), (x * 1).transpose_(0, 1)),
+    "fill_diagonal_": lambda t, x: ((x * 1).fill_diagonal_(5), t.zeros(5, 2).fill_diagonal_(1, wrap=True)),
+    "apply_": lambda t, x: (t.ones(2).apply_(lambda v: v + 1), t.ones(2).map_(t.ones(2) * 3, lambda a, b: a + b)),
+    "questions": lambda t, x: (t.numel(x), t.is_floating_point(x), t.is_complex(x), t.is_nonzero(x[0, 1])),
+    "by name": lambda t, x: (t.permute(x, dims=(1, 0)), t.reshape(x, shape=(4, 3)), t.flip(x, dims=(0,)), t.tile(x, dims=(2, 1))),
+    "copies": lambda t, x: (t.expand_copy(x[:1], (3, 4)), t.unbind_copy(x), t.view_copy(x, (4, 3)), t.t_copy(x)),
     "broadcast_shapes": lambda t, x: tuple(t.broadcast_shapes((2, 1), (3,), 1)),
     "complex T": lambda t, x: (x.to(t.complex128) * 1j).mH,
 }
