@@ -14,7 +14,7 @@ from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.op import Op
 from ..core.promotion import scalar
 from ..core.state import state
-from ..core.views import is_contiguous, write
+from ..core.views import alias, is_contiguous, write
 from ..devices import device, jax_device
 from ..dtypes import INTEGER, PUBLIC, as_dtype, dtype
 from ..errors import ArgumentTypeError, OpError
@@ -247,3 +247,27 @@ def zero_(input: Tensor) -> Tensor:
     in_place_allowed(input, "zero_", state.grad)
     write(input, fill(input, 0))
     return input
+
+
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """``self``: host memory is not pinned here, and copies to a device do not need it."""
+    return self
+
+
+def share_memory_(self: Tensor) -> Tensor:
+    """``self``: arrays are immutable, and other processes get copies."""
+    return self
+
+
+def as_subclass(self: Tensor, cls: type) -> Any:
+    """A Tensor of class ``cls`` with the same elements. Raises TypeError if it is not a class of Tensors."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise ArgumentTypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, got {cls!r}")
+    seen = alias(self, detached=False)
+    made = object.__new__(cls)
+    made.__dict__.update(seen.__dict__)
+    return made
+
+
+for _method in (pin_memory, share_memory_, as_subclass):
+    registry.add_method(_method.__name__, _method)

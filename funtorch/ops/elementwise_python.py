@@ -1,0 +1,34 @@
+"""A Python function on each element, in place: apply_, map_. For small Tensors; nothing is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import OpError
+from ..tensor import Tensor
+from . import registry
+from .conversion import copy_
+
+
+def _write_host(self: Tensor, values: Any) -> Tensor:
+    return copy_(self, Tensor._of_numpy(np.asarray(values, self._payload.dtype).reshape(tuple(self.shape))))
+
+
+def apply_(self: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by what a Python function gives for it: slow, and not recorded."""
+    return _write_host(self, [callable(v) for v in self.detach().numpy().reshape(-1).tolist()])
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by ``callable(element, other element)``. Raises RuntimeError if the shapes differ."""
+    if tuple(self.shape) != tuple(tensor.shape):
+        raise OpError(f"map_(): sizes {list(self.shape)} and {list(tensor.shape)} do not match")
+    pairs = zip(*(x.detach().numpy().reshape(-1).tolist() for x in (self, tensor)), strict=True)
+    return _write_host(self, [callable(a, b) for a, b in pairs])
+
+
+registry.add_method("apply_", apply_)
+registry.add_method("map_", map_)
