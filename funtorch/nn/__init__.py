@@ -19,11 +19,14 @@ _FILES = (
     "modules.dropout",
     "modules.embedding",
     "modules.flatten",
+    "modules.fold",
+    "modules.fractional_pooling",
     "modules.linear",
     "modules.loss",
     "modules.norm",
     "modules.padding",
     "modules.pooling",
+    "modules.upsampling",
 )
 
 for _file in _FILES:
