@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import OpError
 from .call import call
 from .engine import CONCRETE
-from .handle import Handle, make
+from .handle import Handle, make, value_of
 from .levels import WRAPPED, constant
 from .op import Op
 from .state import state

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
-from .conversion import copy_
+from .filling import copy_
 
 
 def _write_host(self: Tensor, values: Any) -> Tensor:

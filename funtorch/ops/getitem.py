@@ -16,7 +16,7 @@ from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, _check_overlap, cast
 from .broadcasting import expanded
-from .conversion import fill_value
+from .filling import fill_value
 from .indexing import Index, parse
 from .kept import place
 from .picking import pick, put

@@ -13,8 +13,8 @@ from ..core.handle import Handle, value_of
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES
-from .conversion import fill_value
 from .declare import Array, function, op
+from .filling import fill_value
 from .gathering import INDEX, check_flat, extent, kind_of, outside
 from .kept import kept
 from .picking import added

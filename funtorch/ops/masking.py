@@ -13,8 +13,8 @@ from ..errors import OpError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
 from .broadcasting import broadcast_tensors, mismatch
-from .conversion import fill_value
 from .declare import function
+from .filling import fill_value
 from .gathering import kind_of
 from .kept import kept
 from .picking import known

@@ -13,8 +13,8 @@ from ..core.handle import Handle, value_of
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from .assignment import into
-from .conversion import fill_value
 from .declare import function
+from .filling import fill_value
 from .gathering import check_index, extent
 from .kept import kept
 from .segments import reduced

@@ -15,8 +15,9 @@ from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import cast, into
-from .conversion import clone, copy_
+from .conversion import clone
 from .declare import function
+from .filling import copy_
 from .kept import viewing
 from .splitting import select
 

@@ -1,0 +1,101 @@
+"""Values written over all of a Tensor: copy_, fill_, zero_."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.call import call
+from ..core.handle import Handle, in_place_allowed, value_of
+from ..core.op import Op
+from ..core.promotion import scalar
+from ..core.state import state
+from ..core.views import write
+from ..dtypes import INTEGER, dtype
+from ..errors import ArgumentTypeError, OpError
+from ..tensor import Tensor
+from . import registry
+from .assignment import _check_overlap, cast
+from .broadcasting import fitted, mismatch
+from .declare import function
+
+
+def _check_broadcast(have: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+    if len(have) > len(sizes):
+        raise OpError(f"output with shape {list(sizes)} doesn't match the broadcast shape {list(have)}")
+    if any(n not in (1, size) for n, size in zip(reversed(have), reversed(sizes), strict=False)):
+        raise OpError(mismatch([sizes, have]))
+
+
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Copy ``src`` into this Tensor: broadcast to its shape, converted to its dtype.
+
+    Raises:
+        RuntimeError: if ``src`` can't be broadcast, or this Tensor is a leaf that requires grad.
+    """
+    if not isinstance(src, Handle):
+        raise ArgumentTypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    in_place_allowed(self, "copy_", state.grad)
+    value_of(src)
+    sizes = tuple(value_of(self).shape)
+    _check_broadcast(tuple(src.shape), sizes)
+    _check_overlap(self, "copy_")
+    if src is not self:
+        write(self, call(fitted(sizes), (cast(src, self.dtype),)))
+    return self
+
+
+registry.add_method("copy_", copy_)
+
+
+def fill_value(value: Any, kind: dtype, name: str) -> Any:
+    """A number, or a Tensor without dimensions, as an array or Tensor of dtype ``kind``. Raises RuntimeError for another."""
+    if isinstance(value, Handle):
+        if len(value_of(value).shape):
+            raise OpError(f"{name} only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        if value.is_complex() and not kind.is_complex:
+            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
+        return cast(value, kind)
+    if isinstance(value, complex) and not kind.is_complex:
+        if value.imag:
+            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
+        value = value.real
+    if not isinstance(value, (int, float, complex, np.generic)):
+        raise ArgumentTypeError(f"{name}(): argument 'value' must be Number or 0-dim Tensor, not {type(value).__name__}")
+    value = value.item() if isinstance(value, np.generic) else value
+    if kind.category == INTEGER and isinstance(value, float):
+        limits = np.iinfo(kind.numpy)
+        if not limits.min <= value <= limits.max:
+            raise OpError(f"value cannot be converted to type {kind.name}_t without overflow")
+    return scalar(bool(value) if kind.name == "bool" else value, kind).astype(kind.numpy)
+
+
+def _fill(x: Any, value: Any) -> Any:
+    return jnp.broadcast_to(value, x.shape)
+
+
+_FILL = Op(_fill, "fill")
+
+
+@function()
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A Tensor of ``input``'s shape and dtype, filled with a number or a 0-dim Tensor."""
+    return call(_FILL, (input, fill_value(value, input.dtype, "fill_")))
+
+
+@function(name="fill_", method=True)
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Fill ``input`` in place with a number or a 0-dim Tensor. Raises RuntimeError for a leaf that requires grad."""
+    in_place_allowed(input, "fill_", state.grad)
+    write(input, fill(input, value))
+    return input
+
+
+@function(name="zero_", method=True)
+def zero_(input: Tensor) -> Tensor:
+    """Fill ``input`` with zeros in place. Raises RuntimeError for a leaf that requires grad."""
+    in_place_allowed(input, "zero_", state.grad)
+    write(input, fill(input, 0))
+    return input
