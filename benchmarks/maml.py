@@ -54,9 +54,7 @@ def tasks() -> tuple[np.ndarray, ...]:
     return tuple(part.astype(np.float32) for part in parts)
 
 
-def meta_gradient(
-    torch: ModuleType, steps: int, transform: Callable = lambda function: function
-) -> Callable[[], list]:
+def meta_gradient(torch: ModuleType, steps: int, transform: Callable = lambda function: function) -> Callable[[], list]:
     """The gradient, through ``steps`` inner steps, of the mean loss over tasks."""
     F, func = torch.nn.functional, torch.func
 

@@ -41,7 +41,7 @@ def machine() -> str:
     import torch
 
     versions = f"jax {jax.__version__} on {jax.default_backend()}, torch {torch.__version__}"
-    load = f"load {os.getloadavg()[0]:.1f} at the end"
+    load = f"load {os.getloadavg()[0]:.1f}"
     return f"{versions}, {os.cpu_count()} cores, {torch.get_num_threads()} torch threads, {load}"
 
 

@@ -20,8 +20,8 @@ class Effort:
     rounds: int
 
 
-FULL = Effort(warm_up=0.5, turn=0.03, rounds=21)
-QUICK = Effort(warm_up=0.1, turn=0.005, rounds=5)
+FULL = Effort(warm_up=1.0, turn=0.03, rounds=21)
+QUICK = Effort(warm_up=0.3, turn=0.005, rounds=5)
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,7 @@ def agree(name: str, results: Mapping[str, list], tolerance: float = 1e-3) -> No
     for other, got in others:
         for a, b in zip(expected, got, strict=True):
             if not np.allclose(a, b, rtol=tolerance, atol=tolerance):
-                raise RuntimeError(
-                    f"{name}: {first} and {other} differ by {np.abs(np.subtract(a, b)).max():.2e}"
-                )
+                raise RuntimeError(f"{name}: {first} and {other} differ by {np.abs(np.subtract(a, b)).max():.2e}")
 
 
 def table(rows: list[Row], caption: str) -> Table:

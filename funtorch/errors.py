@@ -9,6 +9,7 @@ __all__ = [
     "OutOfBoundsError",
     "MissingError",
     "OpError",
+    "LinAlgError",
     "EscapedTensorError",
     "TracedValueError",
     "describe",
@@ -37,6 +38,10 @@ class OutOfBoundsError(FuntorchError, IndexError):
 
 class MissingError(FuntorchError, NotImplementedError):
     """Something PyTorch has and funtorch does not have yet."""
+
+
+class LinAlgError(FuntorchError, RuntimeError):
+    """A matrix can't be inverted or factored: it is singular, not positive-definite, or not finite."""
 
 
 class EscapedTensorError(OpError):

@@ -95,9 +95,11 @@ class Kept:
         return sorted(set(self.of_output.values()))
 
     def freeze(self) -> None:
-        """Keep what was saved as it is now, whatever is written later."""
-        ctx, outputs = self.body.ctx, {id(o) for o in self.body.outputs}
-        ctx._saved = tuple(t if t is None or id(t) in outputs else frozen(t) for t in ctx._saved)
+        """Keep what is in ``ctx`` as it is now, whatever is written later."""
+        ctx = self.body.ctx
+        held, spec = _tensors(ctx)
+        ctx._saved, attributes = unflatten(spec, [frozen(t) if isinstance(t, Handle) else t for t in held])
+        ctx.__dict__.update(attributes)
         self.inputs = [frozen(t) for t in self.inputs] if self.between and not ctx._dirty else ()
 
     @contextlib.contextmanager

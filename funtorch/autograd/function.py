@@ -12,6 +12,7 @@ from ..core.state import state
 from ..core.trees import flatten, unflatten
 from ..core.variables import depends
 from ..core.views import write
+from ..dtypes import FROM_NUMPY
 from ..errors import ArgumentTypeError, MissingError, OpError
 from .context import FunctionCtx, Kept
 
@@ -47,6 +48,13 @@ class _Body:
         self.keeps = self.kept.find(tensors, results)
         return results
 
+    def settle(self) -> None:
+        """Keep of arguments and results what backward needs: the values in ``ctx``, shapes and dtypes."""
+        self.kept.freeze()
+        for i in self.where:
+            self.leaves[i] = Argument(self.leaves[i])
+        self.outputs = [None] * len(self.outputs)
+
     def run(self, ctx: FunctionCtx, tensors: Sequence[Any]) -> Any:
         """The user's ``forward`` on these Tensors."""
         leaves = list(self.leaves)
@@ -72,13 +80,14 @@ class _Body:
         if len(grads) != self.count:
             raise OpError(f"function {self.name} returned an incorrect number of gradients (expected {self.count}, got {len(grads)})")
         args, _ = unflatten(self.spec, self.leaves)
+        args = [Argument(a) if isinstance(a, Handle) else a for a in args]  # while it is applied they are still there
         return self._checked(list(zip(args, grads, strict=True)))
 
     def _checked(self, pairs: list[tuple[Any, Any]]) -> list[Any]:
         """The gradients of the arguments that are Tensors, of their shapes."""
         found = []
         for number, (arg, grad) in enumerate(pairs):
-            if not isinstance(arg, Handle):
+            if not isinstance(arg, Argument):
                 if grad is not None:
                     raise OpError(
                         f"function {self.name} returned a gradient different from None at position {number + 1}, but the "
@@ -93,7 +102,7 @@ class _Body:
             return None
         args, _ = unflatten(self.spec, self.leaves)
         given = iter(tangents)
-        dots = self.function.jvp(self.ctx, *(next(given) if isinstance(a, Handle) else None for a in args))
+        dots = self.function.jvp(self.ctx, *(next(given) if isinstance(a, (Handle, Argument)) else None for a in args))
         dots = list(dots) if isinstance(dots, tuple) else [dots]
         return [dots[i] for i in self.tensor_outputs]
 
@@ -101,17 +110,25 @@ class _Body:
         return number not in self.fixed
 
 
-def _like(arg: Handle, grad: Any, name: str, number: int) -> Any:
+class Argument:
+    """What is known of an argument that was a Tensor."""
+
+    def __init__(self, tensor: Handle) -> None:
+        payload = value_of(tensor)
+        self.shape, self.dtype = tuple(payload.shape), payload.dtype
+
+
+def _like(arg: Argument, grad: Any, name: str, number: int) -> Any:
     """A gradient in the shape and dtype of its argument; RuntimeError where it can't be."""
     if not isinstance(grad, Handle):
         raise ArgumentTypeError(f"function {name}: expected Variable or None (got {type(grad).__name__}) at position {number + 1}")
-    want, have = tuple(arg._payload.shape), tuple(value_of(grad).shape)
+    want, have = arg.shape, tuple(value_of(grad).shape)
     if want != have:
         fits = len(have) >= len(want) and all(w in (h, 1) for w, h in zip(want[::-1], have[::-1], strict=False))
         if not fits:
             raise OpError(f"Function {name} returned an invalid gradient at index {number} - got {list(have)} but expected shape compatible with {list(want)}")
         grad = grad.sum_to_size(*want)
-    return grad if grad._payload.dtype == arg._payload.dtype else grad.to(arg.dtype)
+    return grad if grad._payload.dtype == arg.dtype else grad.to(FROM_NUMPY[arg.dtype])
 
 
 class Function:
@@ -179,7 +196,7 @@ class Function:
         outs = list(body.outputs)
         for i, result in zip(body.tensor_outputs, results, strict=True):
             outs[i] = _settled(body, outs[i], result)
-        body.kept.freeze()
+        body.settle()
         return outs[0] if body.single else tuple(outs)
 
 

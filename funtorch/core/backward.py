@@ -51,14 +51,15 @@ class Graph:
         self.nodes = nodes
         self.index: dict[Any, int] = {node: i for i, node in enumerate(nodes)}
         self.leaves: list[Leaf] = []
-        key: list[Any] = []
+        self.key = key = []
+        find = self.index.get
         for node in nodes:
             key.append(node.recipe)
             for edge in node.edges:
                 if edge is not None:
-                    key.append(self.number(edge[0]))
+                    number = find(edge[0])
+                    key.append(self.number(edge[0]) if number is None else number)
                     key.append(edge[1])
-        self.key = key
         for node, _ in places:
             self.number(node)
 
@@ -188,16 +189,16 @@ def differentiate(
         targets = [(leaf, 0) for leaf in graph.leaves]
     numbers = [(graph.index.get(node, len(graph.nodes)), output) for node, output in targets]
     starts = [(graph.number(node), output) for node, output in places]
-    steps = graph.needed(numbers)
+    held = olds(targets) if olds is not None else [None] * len(numbers)
+    plan = None
+    if graph.nodes and not state.anomaly and all([type(node) is Node and not node.stepwise() for node in graph.nodes]):
+        plan = _plan(graph, starts, numbers, tuple([old is not None for old in held]))
+    steps = graph.needed(numbers) if plan is None else plan.steps
     nodes = [graph.nodes[i] for i in steps]
     check_not_freed(nodes)
     if state.recorder is not None:
         state.recorder.walk(nodes)
-    plain = not state.anomaly and all(type(node) is Node and not node.stepwise() for node in nodes)
-    held = olds(targets) if olds is not None else [None] * len(numbers)
-    if plain and nodes:
-        plan = _plan(graph, starts, numbers, tuple(old is not None for old in held))
-    if plain and nodes and plan.uses > 1:
+    if plan is not None and steps and plan.uses > 1:
         grads = _run_composite(plan, nodes, cotangents, held, create_graph)
     else:
         grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
@@ -217,9 +218,9 @@ def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], 
         plan.composite = Op(plan.backward, "graph_backward")
     extra = [*cotangents, *(old for old in olds if old is not None)]
     if not create_graph:
-        values = [v for node in nodes for v, read in zip(node.saved, node.recipe.reads) if read]
+        values = [v for node in nodes for v in node.saved if v is not None]
         values += [tensor._payload for tensor in extra]
-        if all(type(v) in CONCRETE for v in values):
+        if all([type(v) in CONCRETE for v in values]):
             return _spread(plan, [make(g) for g in run(plan.composite, values)])
     args = [
         tensor

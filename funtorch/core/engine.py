@@ -76,7 +76,7 @@ def _new_slot(op: Op, key: tuple) -> Slot:
     else:
         specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in key]
         closed, shape = jax.make_jaxpr(op.fn, return_shape=True)(*specs)
-        left = float("inf") if mode == "host" else tiers.patience(*tiers.work_of(closed.jaxpr))
+        left = float("inf") if mode == "host" else tiers.patience(closed.jaxpr)
         slot = Slot(prepare(closed).run if left else None, left, not isinstance(shape, tuple))
     if len(op.programs) >= MAX_PROGRAMS:
         op.programs.pop(next(iter(op.programs)))

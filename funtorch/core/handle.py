@@ -35,6 +35,7 @@ class Handle:
     _retains = False
     _hooks: Any = None
     _inference = False
+    _kept = False  # held by a node of the tape alone
     _siblings: str | None = None  # the op of which this is one of several view results
 
     if TYPE_CHECKING:  # Tensor's methods are attached by the op files

@@ -67,6 +67,10 @@ class Op:
             found = self._vjp[mask] = Op(_vjp_function(self.fn, mask), f"{self.name}_backward")
         return found
 
+    def set_vjp(self, mask: Mask, pull: Op) -> None:
+        """Say what `vjp` gives for ``mask``, where JAX's own derivative of the function is not what is meant."""
+        self._vjp[mask] = pull
+
     def jvp(self, mask: Mask) -> Op:
         """The Op ``(*inputs, *tangents of the marked inputs) -> (*outputs, *tangents of differentiable outputs)``."""
         found = self._jvp.get(mask)

@@ -20,6 +20,7 @@ from .levels import untaped
 from .op import is_differentiable
 from .state import state
 from .tape import FREED_MESSAGE, next_sequence, place_of, set_place, zeros
+from .variables import frozen
 
 
 class Body(Protocol):
@@ -204,7 +205,10 @@ def apply_body(body: Body, tensors: Sequence[Handle]) -> list[Any]:
 
 def applied(body: Body, tensors: Sequence[Handle], returned: list[Any]) -> list[Any]:
     """What ``body`` gave for Tensors of any level, on the tape of each level where an argument requires grad."""
-    return _built(Application(body, tensors, returned), returned, state.grad)
+    application = Application(body, tensors, returned)
+    results = _built(application, returned, state.grad)
+    application.frames = []  # nodes keep what their body saves, not their arguments
+    return results
 
 
 def _built(application: Application, returned: list[Any], recording: bool) -> list[Any]:
@@ -220,7 +224,7 @@ def _built(application: Application, returned: list[Any], recording: bool) -> li
             dots = [None] * len(outs) if layer.maps else application.tangents(frame - 1, outs)
             outs = [layer.above(out, dot) for out, dot in zip(outs, dots, strict=True)]
             for number, kept in application.results.items():
-                kept.append(dots[number])
+                kept.append(None if dots[number] is None else frozen(dots[number]))
         node = _record(application, frame, outs) if recording else None
         application.nodes.append(None if node is None else weakref.ref(node))
     return outs

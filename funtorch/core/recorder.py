@@ -158,7 +158,11 @@ class Recording(Watcher):
         """Whether Tensors made inside are still alive that are neither results nor values of cells."""
         known = {id(o) for o in outputs} | {id(t._grad) for t in self.written_grads.values()}
         known |= {id(t._grad) for t, _ in self.grads.values()}
-        return any(key not in known and ref() is not None for key, ref in list(self.inside.items()))
+        return any(key not in known and _still_held(ref()) for key, ref in list(self.inside.items()))
+
+
+def _still_held(tensor: Handle | None) -> bool:
+    return tensor is not None and not tensor._kept
 
 
 class Tracing(Watcher):

@@ -138,7 +138,7 @@ class Node:
 
     def stepwise(self) -> bool:
         """Whether someone needs values midway, so that it can't be part of a composite."""
-        return bool(self.hooks or self.prehooks or self.retained)
+        return self.hooks is not None or self.prehooks is not None or self.retained is not None
 
     def release(self) -> None:
         """Let go of the saved values."""
@@ -282,5 +282,5 @@ def _user_stack() -> str:
 
 def check_not_freed(nodes: list[Any]) -> None:
     """Raise PyTorch's error where a node's saved values are gone."""
-    if any(node.is_freed() for node in nodes):
+    if any([node.is_freed() for node in nodes]):
         raise OpError(FREED_MESSAGE)

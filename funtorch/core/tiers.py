@@ -1,40 +1,50 @@
 """The rules between the engine's tiers: by counts and sizes alone, never by time, so that a program gives the same bits on every run.
 
-An (op, shapes) pair starts on the host. What is small stays there: NumPy is faster than any dispatch of XLA's. What is larger
-gets a kernel once it has come often enough to repay the compiler; what is large gets one at once.
+An (op, shapes) pair starts on the host. It stays there for good where NumPy is estimated to be as fast as a kernel, which is so for
+few and small primitives. Otherwise it gets a kernel once it has come often enough to repay the compiler; large work gets one at once.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
 MODES = ("auto", "host", "kernel")
 
-# Work is counted in elements written, and in multiply-adds for products and convolutions.
-SMALL_STEPS = 3  # at most so many primitives ...
-SMALL_WORK = 20_000  # ... and so much work: the host for good
-LARGE_WORK = 50_000_000  # a kernel at once
-# (work below, calls on the host before a kernel): a compilation takes 20 to 500 ms, whatever the size.
-PATIENCE = ((1_000_000, 64), (10_000_000, 16), (LARGE_WORK, 4))
+# Microseconds, measured on one x86 core: a primitive in NumPy, an element it writes, a multiply-add in BLAS; a dispatch of XLA's,
+# an argument or result, an element (fused), a multiply-add.
+HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.8, 0.0004, 0.00006
+KERNEL_CALL, KERNEL_ARRAY, KERNEL_ELEMENT, KERNEL_PRODUCT = 7.0, 0.4, 0.00015, 0.00004
+LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
+# (host microseconds below, calls on the host before a kernel)
+PATIENCE = ((100.0, 64), (400.0, 16), (LARGE, 4))
 
 
-def work_of(jaxpr: Any) -> tuple[int, int]:
-    """(number of primitives, work) of a jaxpr; loops count as large."""
-    steps = work = 0
-    for eqn in jaxpr.eqns:
-        inner = [p for p in eqn.params.values() if hasattr(p, "eqns") or hasattr(getattr(p, "jaxpr", None), "eqns")]
-        if eqn.primitive.name in ("while", "scan"):
-            return SMALL_STEPS + 1, LARGE_WORK // 2
-        if inner:
-            for each in inner:
-                s, w = work_of(getattr(each, "jaxpr", each))
-                steps, work = steps + s, work + w
-            continue
-        size = sum(math.prod(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape"))
-        steps += 1
-        work += size * _depth(eqn)
-    return steps, work
+@dataclasses.dataclass
+class Work:
+    """What a jaxpr does: primitives, elements written, multiply-adds, and whether it loops."""
+
+    steps: int = 0
+    elements: int = 0
+    products: int = 0
+    loops: bool = False
+
+    def add(self, jaxpr: Any) -> Work:
+        """Count the equations of a jaxpr and of those inside it."""
+        for eqn in jaxpr.eqns:
+            inner = [p for p in eqn.params.values() if hasattr(p, "eqns") or hasattr(getattr(p, "jaxpr", None), "eqns")]
+            if eqn.primitive.name in ("while", "scan"):
+                self.loops = True
+            elif inner:
+                for each in inner:
+                    self.add(getattr(each, "jaxpr", each))
+            else:
+                size = sum(math.prod(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape"))
+                self.steps += 1
+                self.elements += size
+                self.products += size * _depth(eqn)
+        return self
 
 
 def _depth(eqn: Any) -> int:
@@ -45,13 +55,19 @@ def _depth(eqn: Any) -> int:
     if eqn.primitive.name == "conv_general_dilated":
         kernel = eqn.invars[1].aval.shape
         return math.prod(kernel) // max(kernel[eqn.params["dimension_numbers"].rhs_spec[0]], 1)
-    return 1
+    return 0
 
 
-def patience(steps: int, work: int) -> float:
-    """How many calls run on the host before there is a kernel."""
-    if work >= LARGE_WORK:
+def patience(jaxpr: Any) -> float:
+    """How many calls run on the host before there is a kernel: 0 for large work, infinity for small."""
+    work = Work().add(jaxpr)
+    if work.loops:
+        return PATIENCE[-1][1]
+    arrays = len(jaxpr.invars) + len(jaxpr.outvars)
+    host = HOST_STEP * work.steps + HOST_ELEMENT * work.elements + HOST_PRODUCT * work.products
+    kernel = KERNEL_CALL + KERNEL_ARRAY * arrays + KERNEL_ELEMENT * work.elements + KERNEL_PRODUCT * work.products
+    if host >= LARGE:
         return 0
-    if steps <= SMALL_STEPS and work <= SMALL_WORK:
+    if host <= kernel:
         return math.inf
-    return next(calls for limit, calls in PATIENCE if work < limit)
+    return next(calls for limit, calls in PATIENCE if host < limit)

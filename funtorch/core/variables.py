@@ -28,7 +28,7 @@ def variable(tensor: Handle, outside: bool) -> Any:
 
 
 def frozen(tensor: Handle) -> Any:
-    """``tensor`` as it is now, at the same places of the tape: later writes do not reach it."""
+    """``tensor`` as it is now, at the same places of the tape, for a node to keep: later writes do not reach it."""
     payload = value_of(tensor)
     if type(payload) is Batched:
         payload = Batched(payload.level, frozen(payload.inner), payload.axis)
@@ -36,6 +36,7 @@ def frozen(tensor: Handle) -> Any:
         tangent = payload.tangent
         payload = Dual(payload.level, frozen(payload.primal), None if tangent is None else frozen(tangent))
     new = make(payload, tensor._birth)
+    new._kept = True
     if tensor._requires:
         set_place(new, *place_of(tensor))
     return new

@@ -15,7 +15,7 @@ from funtorch.utils.data import DataLoader, TensorDataset
 from .digits import Digits
 
 BATCH = 64
-EPOCHS = 8
+EPOCHS = 15
 COMPARED_STEPS = 60
 
 
@@ -26,13 +26,14 @@ class Classifier(nn.Module):
         super().__init__()
         self.first = nn.Conv2d(1, 16, 3, padding=1)
         self.second = nn.Conv2d(16, 32, 3, padding=1)
+        self.dropout = nn.Dropout(0.3)
         self.hidden = nn.Linear(32 * 4 * 4, 64)
         self.logits = nn.Linear(64, 10)
 
     def forward(self, x: Any) -> Any:
         x = F.relu(self.first(x))  # (N, 16, 8, 8)
         x = F.max_pool2d(F.relu(self.second(x)), 2)  # (N, 32, 4, 4)
-        x = F.relu(self.hidden(x.flatten(1)))  # (N, 64)
+        x = F.relu(self.hidden(self.dropout(x.flatten(1))))  # (N, 64)
         return self.logits(x)  # (N, 10)
 
 
@@ -52,12 +53,14 @@ def accuracy(model: nn.Module, images: Any, labels: Any) -> float:
 def train(data: Digits, seed: int, device: str, progress: Callable) -> dict[str, Any]:
     """Train eagerly, as one does in PyTorch."""
     model = new_classifier(seed, device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    optimizer = torch.optim.Adam(model.parameters())
     loader = DataLoader(TensorDataset(data.train_images, data.train_labels), batch_size=BATCH, shuffle=True)
     start, steps = time.perf_counter(), 0
     advance = progress("train", EPOCHS * len(loader))
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
         model.train()
+        for group in optimizer.param_groups:
+            group["lr"] = 3e-3 * (1 - epoch / EPOCHS)
         for images, labels in loader:
             optimizer.zero_grad()
             loss = F.cross_entropy(model(images), labels)
@@ -114,7 +117,7 @@ def compile_step(data: Digits, seed: int, device: str, progress: Callable) -> di
 
 def per_sample(data: Digits, seed: int, device: str, progress: Callable) -> dict[str, Any]:
     """Gradients of each sample's own loss, all at once, checked against a loop."""
-    model = new_classifier(seed, device)
+    model = new_classifier(seed, device).eval()
     parameters = {name: p.detach() for name, p in model.named_parameters()}
     images, labels = data.train_images[:BATCH], data.train_labels[:BATCH]
 
@@ -144,7 +147,7 @@ def _median(fn: Callable, rounds: int, advance: Callable) -> tuple[float, Any]:
 def hessian_vector(data: Digits, seed: int, device: str, progress: Callable) -> dict[str, Any]:
     """The Hessian of the loss times a direction, forward over reverse, against finite differences of the gradient."""
     advance = progress("hvp", 3)
-    model = new_classifier(seed, device).double()
+    model = new_classifier(seed, device).double().eval()
     parameters = {name: p.detach() for name, p in model.named_parameters()}
     images, labels = data.train_images[:BATCH].double(), data.train_labels[:BATCH]
 
@@ -152,6 +155,8 @@ def hessian_vector(data: Digits, seed: int, device: str, progress: Callable) -> 
         return grad(lambda p: F.cross_entropy(functional_call(model, p, (images,)), labels))(parameters)
 
     direction = {name: torch.randn_like(p) for name, p in parameters.items()}
+    length = sum(d.square().sum() for d in direction.values()).sqrt()
+    direction = {name: d / length for name, d in direction.items()}  # short, so that no ReLU changes its mind on the way
     _, product = jvp(gradient, (parameters,), (direction,))
     advance()
     step = 1e-6

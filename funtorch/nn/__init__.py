@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from . import functional, init, utils  # noqa: F401
 
@@ -32,3 +33,7 @@ _FILES = (
 for _file in _FILES:
     _found = _importlib.import_module(f"{__name__}.{_file}")
     globals().update({_name: getattr(_found, _name) for _name in _found.__all__})
+
+if _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> _Any: ...

@@ -10,7 +10,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
+
 from ..autograd.modes import no_grad
+from ..core.call import call
+from ..core.op import Op
+from ..dtypes import bool_
 from ..errors import ArgumentValueError
 from ..ops import registry
 
@@ -29,6 +35,8 @@ GAINS = {
     "relu": math.sqrt(2.0),
     "selu": 3.0 / 4,  # as PyTorch has it: found by trial for deep networks with SELU
 }
+_torch = registry.names("torch")
+LIKELY = 0.3  # the chance to lie in [a, b] from which drawing again is cheaper
 NO_OP = "Initializing zero-element tensors is a no-op"
 FANS = "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
 
@@ -71,7 +79,7 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Any:
-    """Normal numbers, redrawn (by inversion) until they lie in [a, b]. tensor (*) of floats.
+    """Normal numbers on the condition that they lie in [a, b]. tensor (*) of floats.
 
     Warns where the mean is more than two deviations outside [a, b]: the distribution may be off.
     """
@@ -84,14 +92,32 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
         )
-    low, high = below((a - mean) / std), below((b - mean) / std)
+    likely = below((b - mean) / std) - below((a - mean) / std) > LIKELY
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
+        (_redrawn_normal if likely else _accepted_uniform)(tensor, mean, std, a, b, generator)
     return tensor
+
+
+def _redrawn_normal(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> None:
+    """Draw from the normal distribution, and draw all anew as long as one to be replaced lies outside."""
+    tensor.normal_(mean, std, generator=generator)
+    low, high = (float(np.asarray(end, tensor.dtype.numpy)) for end in (a, b))
+    while bool((outside := (tensor < low) | (tensor > high)).any()):
+        fresh = _torch["empty_like"](tensor).normal_(mean, std, generator=generator)
+        tensor.copy_(_torch["where"](outside, fresh, tensor))
+
+
+def _accepted_uniform(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> None:
+    """Propose numbers uniform on [a, b], and take each with the share of the greatest density that its own has."""
+    mode = max(a, min(mean, b))
+    highest = -0.5 * ((mode - mean) / std) ** 2
+    proposal, chance = _torch["empty_like"](tensor), _torch["empty_like"](tensor)
+    pending = _torch["ones_like"](tensor, dtype=bool_)
+    while bool(pending.any()):
+        proposal.uniform_(a, b, generator=generator)
+        tensor.copy_(_torch["where"](pending, proposal, tensor))
+        height = ((proposal - mean) / std).pow(2) * -0.5 - highest
+        pending = pending & (chance.uniform_(generator=generator).log() > height)
 
 
 def constant_(tensor: Any, val: float) -> Any:
@@ -113,7 +139,7 @@ def eye_(tensor: Any) -> Any:
     """The identity. tensor (N, M). Raises ValueError for another rank."""
     if tensor.dim() != 2:
         raise ArgumentValueError("Only tensors with 2 dimensions are supported")
-    identity = registry.names("torch")["eye"](*tensor.shape, dtype=tensor.dtype)
+    identity = _torch["eye"](*tensor.shape, dtype=tensor.dtype)
     return _filled(tensor, "copy_", identity)
 
 
@@ -205,6 +231,14 @@ def kaiming_normal_(
     return tensor if std is None else normal_(tensor, 0, std, generator)
 
 
+def _orthonormal_columns(x: Any) -> Any:
+    q, r = jnp.linalg.qr(x)
+    return q * jnp.sign(jnp.diagonal(r))  # the signs make the distribution uniform
+
+
+_orthonormal = Op(_orthonormal_columns, "orthonormal_columns")
+
+
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """A matrix with orthogonal rows or columns of length gain. tensor (N, *), seen as (N, M). Raises ValueError for a vector.
 
@@ -217,9 +251,8 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
     with no_grad():
-        flat = registry.names("torch")["empty"](rows, columns, dtype=tensor.dtype).normal_(0, 1, generator=generator)
-        q, r = registry.names("linalg")["qr"](flat.t() if rows < columns else flat)
-        q = q * r.diagonal(0).sign()  # makes the distribution uniform
+        flat = _torch["empty"](rows, columns, dtype=tensor.dtype).normal_(0, 1, generator=generator)
+        q = call(_orthonormal, (flat.t() if rows < columns else flat,))
         tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape))
         tensor.mul_(gain)
     return tensor
@@ -234,11 +267,10 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
         raise ArgumentValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
-    permutation = registry.names("torch")["randperm"]
     with no_grad():
         tensor.normal_(0, std, generator=generator)
         for column in range(columns):
-            tensor[permutation(rows)[:zeros], column] = 0
+            tensor[_torch["randperm"](rows)[:zeros], column] = 0
     return tensor
 
 

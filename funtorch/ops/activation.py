@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -166,7 +165,8 @@ def softshrink(input: Array, lambd=0.5):
     """
     refuse("softshrink_check", input, "bic")
     if lambd < 0:
-        raise OpError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+        largest = float(jnp.finfo(input.dtype).max)
+        raise OpError(f"lambda must be in range [0, {largest:g}] for input dtype {kind_of(input)}, but found {lambd:g}")
     return in_float32(lambda x: jnp.where(x > lambd, x - lambd, jnp.where(x < -lambd, x + lambd, x * 0)))(input)
 
 
@@ -231,5 +231,3 @@ def one_hot_of_largest(input: Array, dim):
     places = jnp.arange(size).reshape(axes)
     hard = (places == jnp.argmax(input, axis=dim if input.ndim else None, keepdims=True)).astype(input.dtype)
     return hard - jax.lax.stop_gradient(input) + input
-
-

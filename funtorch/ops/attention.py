@@ -45,8 +45,7 @@ def _repeated(q: Array, x: Array) -> Array:
     """Each head of keys or values as often as it takes to have one for each head of queries."""
     if q.shape[-3] % x.shape[-3]:
         raise OpError(
-            "Number of heads in key and value must divide the number of heads in query, but got "
-            f"{x.shape[-3]} and {q.shape[-3]}"
+            f"Number of heads in key and value must divide the number of heads in query, but got {x.shape[-3]} and {q.shape[-3]}"
         )
     return jnp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3)
 
@@ -83,7 +82,9 @@ def _fitting(q: Array, k: Array, v: Array) -> None:
 
 
 @op(namespace=PURE, name="scaled_dot_product_attention", out=False)
-def _attention(query: Array, key: Array, value: Array, attn_mask: Array | None, kept: Array | None, p, is_causal, scale, enable_gqa):
+def _attention(
+    query: Array, key: Array, value: Array, attn_mask: Array | None, kept: Array | None, p, is_causal, scale, enable_gqa
+):
     """softmax(q k^T scale + mask) v, with the weights multiplied by ``kept`` / (1 - p)."""
     _check(query, key, value, attn_mask, is_causal)
     kind = query.dtype

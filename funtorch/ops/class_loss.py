@@ -280,9 +280,7 @@ def _multilabel_margin(input: Array, target: Array, reduction):
 
 
 @function("nn.functional")
-def multilabel_margin_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Any:
+def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """sum_{j, i} max(0, 1 - x_{y_j} + x_i) / C over the target's classes y_j and all other classes i.
 
     Args:
@@ -299,6 +297,7 @@ def multilabel_margin_loss(
 @op(namespace=PURE, name="multilabel_soft_margin_loss", out=False)
 def _multilabel_soft_margin(input: Array, target: Array, weight: Array | None, reduction):
     """Binary cross entropy of logits, averaged over the classes."""
+
     def losses(x: Array, y: Array, w: Array | None = None) -> Array:
         x, y = broadcast(x, y)
         z = y * jnp.logaddexp(-x, 0.0) + (1 - y) * jnp.logaddexp(x, 0.0)

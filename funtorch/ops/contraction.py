@@ -13,8 +13,9 @@ import numpy as np
 
 from ..core.dims import wrap_dim
 from ..core.handle import Handle
+from ..core.promotion import result_type
 from ..errors import ArgumentValueError, OpError
-from .declare import Array, Arrays, Operand, function, op
+from .declare import Array, Arrays, function, op
 from .operands import is_floating, kind_of, refuse
 
 NO_OPERANDS = (
@@ -23,18 +24,31 @@ NO_OPERANDS = (
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
-@op(promote="arith", alias=("ger",))
-def outer(input: Operand, vec2: Operand):
-    """Products of all pairs of elements of two vectors. input (N), vec2 (M); z (N, M). Raises RuntimeError for other ranks."""
+@op(name="_outer", method=False)
+def _outer(input: Array, vec2: Array, kind):
+    """Products of all pairs of elements."""
     for a, name in ((input, "self"), (vec2, "vec2")):
         if a.ndim != 1:
             raise OpError(f"outer: Expected 1-D argument {name}, but got {a.ndim}-D")
-    return input[:, None] * vec2
+    return input.astype(kind.numpy)[:, None] * vec2.astype(kind.numpy)
 
 
-@op(promote="arith")
-def kron(input: Operand, other: Operand):
+@function(alias=("ger",), method=True)
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """Products of all pairs of elements of two vectors. input (N), vec2 (M); z (N, M). Raises RuntimeError for other ranks."""
+    return _outer(input, vec2, result_type((input, vec2)), out=out)
+
+
+@function(method=True)
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     """Kronecker product: each element of x times all of y. input (*), other (*); z has the products of their sizes."""
+    return _kron(input, other, result_type((input, other)), out=out)
+
+
+@op(name="_kron", method=False)
+def _kron(input: Array, other: Array, kind):
+    """Kronecker product."""
+    input, other = input.astype(kind.numpy), other.astype(kind.numpy)
     rank = max(input.ndim, other.ndim)
     x, y = (a.reshape((1,) * (rank - a.ndim) + a.shape) for a in (input, other))
     x, y = jnp.expand_dims(x, tuple(range(1, 2 * rank, 2))), jnp.expand_dims(y, tuple(range(0, 2 * rank, 2)))
@@ -221,7 +235,7 @@ def _einsum(operands: Arrays, equation):
             raise OpError(f"einsum(): expected scalar type {kind_of(operands[0])} but found {kind_of(a)}")
     if len(operands) > 1:
         refuse("bmm", operands[0], "b")
-    elif kind == bool and set("".join(terms)) - set(output):
+    elif kind.kind == "b" and set("".join(terms)) - set(output):
         operands = [operands[0].astype(np.int64)]
     # A size of 1 is broadcast, which JAX's own einsum doesn't do with letters: such dimensions are summed away first.
     terms, operands = _without_ones(terms, operands, output)

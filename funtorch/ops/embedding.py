@@ -146,7 +146,9 @@ def _check_bags(input: Any, weight: Any, *rest: Any) -> None:
 
 
 @op(namespace=PURE, name="embedding_bag", out=False, check=_check_bags)
-def _embedding_bag(input: Array, weight: Array, offsets: Array, per_sample_weights: Array | None, mode, by_frequency, padding_idx, bags):
+def _embedding_bag(
+    input: Array, weight: Array, offsets: Array, per_sample_weights: Array | None, mode, by_frequency, padding_idx, bags
+):
     """Rows of a table, summed up, averaged or reduced to their maximum in bags that begin at ``offsets``."""
     rows = rows_of(weight, input, padding_idx, by_frequency)
     kind = rows.dtype
@@ -221,7 +223,8 @@ def embedding_bag(
         mode: "sum", "mean" or "max". An empty bag gives 0.
         per_sample_weights: input's shape: a factor for each row, for "sum" only.
         padding_idx: an index that doesn't count.
-        max_norm, norm_type, scale_grad_by_freq, sparse: as in `embedding`.
+        max_norm, norm_type, scale_grad_by_freq, sparse: as in `embedding`. (PyTorch 2.13 divides by the frequency of a
+            wrong row here.)
 
     Returns:
         (B, D).
@@ -240,7 +243,9 @@ def embedding_bag(
     if mode not in ("sum", "mean", "max"):
         raise ArgumentValueError("mode has to be one of sum, mean or max")
     if mode == "max" and (scale_grad_by_freq or sparse):
-        raise ArgumentValueError("max mode does not support " + ("scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"))
+        raise ArgumentValueError(
+            "max mode does not support " + ("scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights")
+        )
     if per_sample_weights is not None and mode != "sum":
         raise MissingError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "

@@ -17,9 +17,10 @@ from ..tensor import Tensor
 from .assignment import TYPE_NAMES, _check_overlap, cast
 from .broadcasting import expanded
 from .filling import fill_value
+from .host_writing import host_value, host_window, may_write, writable
 from .indexing import Index, parse
 from .kept import place
-from .picking import pick, put
+from .picking import host_index, pick, put
 from .windows import ONE, Window, link, show, window_op
 
 _FIRST = (ONE,)
@@ -44,12 +45,28 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     picked = any(p is not None for p in found.pickers)
     in_place_allowed(self, "__setitem__", state.grad)
     value = _value(self, value, picked)
+    if _written_on_host(self, found, value, picked):
+        return
     if picked:
         target = self if found.trivial else show(self, found.steps, found.places)
         _check_overlap(target, "index_put_")
         write(target, put(target, found.pickers, value))
     else:
         _write_window(self, found, value)
+
+
+def _written_on_host(self: Tensor, found: Index, value: Any, picked: bool) -> bool:
+    """Write without a copy of what stays, where nobody can tell; whether it was done. Checks come before the write."""
+    if not may_write(self, value, found.pickers):
+        return False
+    index: Any = ...
+    if picked:
+        index = host_index(Window(found.steps, self._payload.shape).shown, found.pickers, tuple(value.shape))
+    elif value.shape:  # a number fits anywhere
+        value = _fitted(self, found, value)
+    value = host_value(value)
+    host_window(writable(self), found.steps, found.places)[index] = value
+    return True
 
 
 def _value(self: Tensor, value: Any, picked: bool) -> Any:
@@ -72,7 +89,8 @@ def _type_name(value: Any) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
-def _write_window(self: Tensor, found: Index, value: Any) -> None:
+def _fitted(self: Tensor, found: Index, value: Any) -> Any:
+    """``value`` without leading dimensions of size 1 that the window lacks. Raises RuntimeError if it does not broadcast."""
     shown = Window(found.steps, tuple(self._payload.shape)).shown
     have = tuple(value.shape)
     leading = next((d for d, n in enumerate(have) if n != 1), len(have))
@@ -80,6 +98,12 @@ def _write_window(self: Tensor, found: Index, value: Any) -> None:
         have = have[min(leading, len(have) - len(shown)) :]
         value = value.reshape(have)
     expanded(have, shown)
+    return value
+
+
+def _write_window(self: Tensor, found: Index, value: Any) -> None:
+    value = _fitted(self, found, value)
+    shown = Window(found.steps, tuple(self._payload.shape)).shown
     if self._base is None:
         new = call(scatter(window_op(found.steps)), (self, value, *found.places))
         write(self, new)

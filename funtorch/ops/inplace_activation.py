@@ -88,7 +88,12 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
 
 @function("nn.functional")
 def rrelu(
-    input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False, generator: Any = None
+    input: Any,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+    generator: Any = None,
 ) -> Any:
     """z = x for x > 0, else a x, with a drawn from [lower, upper] for each element, or their mean if not ``training``.
 

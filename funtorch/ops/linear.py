@@ -274,7 +274,7 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta=1, alpha=1):
             raise OpError(f"addr: Expected 1-D argument {name}, but got {a.ndim}-D")
     check_expands(input, (vec1.shape[0], vec2.shape[0]), "addr")
     wide = jnp.result_type(input, vec1, vec2)
-    if wide == bool:
+    if wide.kind == "b":
         return (input & bool(beta)) | (vec1[:, None] & vec2 & bool(alpha))
     inside = jnp.float32 if wide.itemsize <= 2 and jnp.issubdtype(wide, jnp.floating) else wide
     return _weighted(input.astype(wide), vec1.astype(inside)[:, None] * vec2.astype(inside), beta, alpha)

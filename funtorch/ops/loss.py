@@ -30,6 +30,7 @@ KL_MEAN = (
 
 def _error(kind: str, size: float) -> Callable:
     """Of the difference d between input and target, the loss named ``kind``."""
+
     def absolute(d: Array) -> Array:
         return jnp.abs(d) if jnp.iscomplexobj(d) else d * jnp.sign(d)
 
@@ -42,8 +43,7 @@ def _error(kind: str, size: float) -> Callable:
     }[kind]
 
 
-@op(namespace=PURE, promote="arith", out=False)
-def difference_loss(input: Operand, target: Operand, weight: Array | None, kind, size, reduction):
+def _of_difference(input: Array, target: Array, weight: Array | None, kind: str, size: float, reduction: str) -> Array:
     """A loss of the difference of input (*) and target (*), each element times its weight (*)."""
     refuse(f"{kind}_cpu", input, "b" if kind == "l1" else "bic")
     if reduction == "mean" and not is_inexact(input):
@@ -60,11 +60,21 @@ def difference_loss(input: Operand, target: Operand, weight: Array | None, kind,
     return in_float32(weighted)(x, y, weight)
 
 
+def _difference_op(kind: str) -> Callable:
+    def loss(input: Operand, target: Operand, weight: Array | None, size, reduction):
+        return _of_difference(input, target, weight, kind, size, reduction)
+
+    return op(loss, namespace=PURE, name=f"{kind}_loss", promote="arith", out=False)
+
+
+DIFFERENCES = {kind: _difference_op(kind) for kind in ("mse", "l1", "smooth_l1", "huber")}
+
+
 def _difference(kind: str, input: Any, target: Any, weight: Any, reduction: str, size: float = 0.0) -> Any:
     warn_of_broadcast(input, target)
     if weight is not None and weight.shape != input.shape:
         raise ArgumentValueError(WEIGHTS)
-    return difference_loss(input, target, weight, kind, float(size), reduction)
+    return DIFFERENCES[kind](input, target, weight, float(size), reduction)
 
 
 @function("nn.functional")
@@ -317,9 +327,7 @@ def _differs_by_one(shape: Any, var: Any) -> bool:
 
 
 @function("nn.functional")
-def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Any:
+def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Any:
     """Negative log-likelihood under a normal law: (log v + (x - y)^2 / v) / 2.
 
     Args:

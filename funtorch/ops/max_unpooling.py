@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -20,10 +21,20 @@ from .sliding import spread
 def _max_unpool(input: Array, indices: Array, size):
     """Elements (N, C, *) put in their flat places of an image of ``size``, zeros elsewhere."""
     lead = input.shape[: input.ndim - len(size)]
-    flat = jnp.zeros((prod(lead), prod(size)), input.dtype)
-    at = indices.reshape(prod(lead), -1)
+    at = indices.reshape(prod(lead), prod(indices.shape[len(lead) :]))
     rows = jnp.arange(prod(lead))[:, None]
-    return flat.at[rows, at].set(input.reshape(at.shape)).reshape(*lead, *size)
+    flat = jnp.zeros((prod(lead), prod(size)), input.dtype)
+
+    @jax.custom_jvp
+    def put(x: Array) -> Array:
+        return flat.at[rows, at].set(x)
+
+    @put.defjvp
+    def _(primals: tuple, tangents: tuple) -> tuple:
+        # Of elements that share a place only one is seen, but the gradient is read there for each of them, as PyTorch does.
+        return put(*primals), flat.at[rows, at].add(*tangents)
+
+    return put(input.reshape(at.shape)).reshape(*lead, *size)
 
 
 def _image_size(shape: tuple, n: int, kernel: tuple, stride: tuple, padding: tuple, wanted: Any) -> tuple[int, ...]:
@@ -121,7 +132,7 @@ def _fractional_max_pool(input: Array, samples: Array, window, size):
         shape[d], shape[n + d] = count, k
         flat = flat * length + at.reshape(*x.shape[:2], *shape)
     flat = flat.reshape(*x.shape[:2], prod(size), prod(window))
-    values = jnp.take_along_axis(x.reshape(*x.shape[:2], 1, -1), flat, axis=3)
+    values = jnp.take_along_axis(x.reshape(*x.shape[:2], 1, prod(x.shape[2:])), flat, axis=3)
     best = jnp.argmax(values, axis=3, keepdims=True)
     shape = (*x.shape[:2], *size)
     largest, places = (jnp.take_along_axis(a, best, axis=3).reshape(shape) for a in (values, flat))

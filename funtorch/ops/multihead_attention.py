@@ -75,18 +75,14 @@ def _merged(mask: Any, padding: Any) -> Any:
     return padding if mask is None else mask + padding
 
 
-def _projected(
-    inputs: tuple[Any, ...], together: Any, apart: tuple[Any, ...], bias: Any, separate: bool
-) -> list[Any]:
+def _projected(inputs: tuple[Any, ...], together: Any, apart: tuple[Any, ...], bias: Any, separate: bool) -> list[Any]:
     """Queries, keys and values, each (length, N, E)."""
     weights = apart if separate else together.chunk(3)
     biases = (None,) * 3 if bias is None else bias.chunk(3)
     return [linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
 
 
-def _attended(
-    q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, need_weights: bool
-) -> tuple[Any, Any]:
+def _attended(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, need_weights: bool) -> tuple[Any, Any]:
     """The heads' results (N, H, L, D), and their weights (N, H, L, S) if they're needed."""
     if not need_weights:
         return scaled_dot_product_attention(q, k, v, mask, dropout_p, causal), None

@@ -77,8 +77,7 @@ def _trailing(x: Array, shape: Any, name: str, star: str, **parameters: Array | 
 def _check_shape_argument(input: Any, normalized_shape: Any, *rest: Any) -> None:
     if not isinstance(normalized_shape, (tuple, list)):
         raise ArgumentTypeError(
-            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type(normalized_shape).__name__}"
+            f"layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(normalized_shape).__name__}"
         )
 
 
@@ -255,9 +254,7 @@ def _with_statistics(input: Array, running_mean: Array, running_var: Array, weig
     return _affine(z, weight, bias, shape).astype(input.dtype)
 
 
-def _by_batch(
-    input: Any, mean: Any, var: Any, weight: Any, bias: Any, momentum: Any, eps: float, instances: bool
-) -> Any:
+def _by_batch(input: Any, mean: Any, var: Any, weight: Any, bias: Any, momentum: Any, eps: float, instances: bool) -> Any:
     """Normalise by the statistics of the batch, and move the running ones in place."""
     average = momentum if isinstance(momentum, Handle) else None
     step = 0.0 if average is not None or momentum is None else float(momentum)

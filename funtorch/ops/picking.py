@@ -68,12 +68,12 @@ def places_of(mask: Any, name: str) -> list[Any]:
     return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(mask._host(name))]
 
 
-def resolved(x: Any, pickers: Sequence[Any], name: str = "indexing with a boolean mask") -> tuple[list[Any], bool]:
-    """The pickers of each dimension of ``x`` with masks turned to index Tensors, all of them checked.
+def resolved(shape: Sequence[int], pickers: Sequence[Any], name: str = "indexing with a boolean mask") -> tuple[list[Any], bool]:
+    """The pickers of each dimension of a ``shape`` with masks turned to index Tensors, all of them checked.
 
     And whether some may be negative.
     """
-    shape, found, signed = value_of(x).shape, [], False
+    found, signed = [], False
     for dim, picker in enumerate(pickers):
         if picker is None:
             if len(found) <= dim:
@@ -127,13 +127,8 @@ def added(at: Any, value: Any, signed: bool = True) -> Any:
 def _index_put(structure: tuple[bool, ...], accumulate: bool, signed: bool) -> Any:
     def pure(x: Any, value: Any, *given: Any) -> Any:
         picked = result_shape(x.shape, structure, given)
-        try:
-            value = jnp.broadcast_to(value.astype(x.dtype), picked)
-        except ValueError:
-            raise OpError(
-                f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
-                f"{list(picked)}"
-            ) from None
+        _check_values(value.shape, picked)
+        value = jnp.broadcast_to(value.astype(x.dtype).reshape(value.shape[max(value.ndim - len(picked), 0) :]), picked)
         at = x.at[_full_index(structure, given)]
         return added(at, value, signed) if accumulate else at.set(value, wrap_negative_indices=signed)
 
@@ -151,7 +146,7 @@ def _masked(dim: int) -> Any:
 
 def pick(x: Any, pickers: Sequence[Any]) -> Any:
     """The elements of ``x`` that the pickers name, one or None for each dimension."""
-    found, signed = resolved(x, pickers)
+    found, signed = resolved(value_of(x).shape, pickers)
     structure = tuple([p is not None for p in found])
     return call(picking_op(structure, signed), (x, *(p for p in found if p is not None)))
 
@@ -165,9 +160,27 @@ def put(x: Any, pickers: Sequence[Any], value: Any, accumulate: bool = False) ->
         if trimmed is not None:
             check_mask(mask, value_of(x).shape, dim)
             return call(_masked(dim), (x, trimmed, mask))
-    found, signed = resolved(x, pickers, "assignment to a boolean mask")
+    found, signed = resolved(value_of(x).shape, pickers, "assignment to a boolean mask")
     structure = tuple(p is not None for p in found)
     return call(_index_put(structure, accumulate, signed), (x, value, *(p for p in found if p is not None)))
+
+
+def host_index(shape: Sequence[int], pickers: Sequence[Any], have: tuple[int, ...]) -> tuple:
+    """The pickers as an index of NumPy's, for writing values of shape ``have`` to an array of ``shape``. Raises as `put`."""
+    found, _ = resolved(shape, pickers, "assignment to a boolean mask")
+    structure = tuple([p is not None for p in found])
+    given = [np.asarray(p._payload) for p in found if p is not None]
+    _check_values(have, result_shape(shape, structure, given))
+    return _full_index(structure, given)
+
+
+def _check_values(have: tuple[int, ...], picked: tuple[int, ...]) -> None:
+    extra = len(have) - len(picked)
+    fits = extra <= 0 or all(n == 1 for n in have[:extra])
+    if not fits or any(n not in (1, size) for n, size in zip(reversed(have), reversed(picked), strict=False)):
+        raise OpError(
+            f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape {list(picked)}"
+        )
 
 
 def _constant_over(x: Any, value: Any, dim: int, mask: Any) -> Any:

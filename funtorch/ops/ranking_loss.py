@@ -27,7 +27,9 @@ def above_zero(x: Array) -> Array:
 @op(namespace=PURE, name="margin_ranking_loss", promote="arith", out=False)
 def _margin_ranking(input1: Operand, input2: Operand, target: Operand, margin, reduction):
     """max(0, -y (x1 - x2) + margin)."""
-    return reducing(lambda x, y, t: above_zero(-t * (x - y) + margin), reduction)(*map(floating, broadcast(input1, input2, target)))
+    return reducing(lambda x, y, t: above_zero(-t * (x - y) + margin), reduction)(
+        *map(floating, broadcast(input1, input2, target))
+    )
 
 
 @function("nn.functional")
@@ -126,9 +128,7 @@ def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> 
         raise ArgumentValueError(f"margin must be greater than 0, got {margin}")
 
 
-def _triplet(
-    distance: Callable, anchor: Any, positive: Any, negative: Any, margin: float, swap: bool, reduction: str
-) -> Any:
+def _triplet(distance: Callable, anchor: Any, positive: Any, negative: Any, margin: float, swap: bool, reduction: str) -> Any:
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = minimum(far, distance(positive, negative))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.dims import wrap_dim
 from ..core.handle import Handle, value_of
+from ..core.views import concrete
 from ..dtypes import INTEGER
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from ..tensor import Tensor
@@ -68,6 +69,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise OpError("narrow(): length must be non-negative.")
     if isinstance(start, Handle) and (start.dim() or start.dtype.category != INTEGER):
         raise OpError("start must be an 0-dim integral Tensor.")
+    if isinstance(start, Handle) and concrete(start) is None:  # not negative, as far as anyone can tell
+        return show(input, (WHOLE,) * at + ((length, 1),), (start,))
     start = int(start) if isinstance(start, Handle) else operator.index(start)
     if not -size <= start <= size:
         raise OutOfBoundsError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")

@@ -20,6 +20,7 @@ from ..core.op import Op
 from ..core.views import At, attach
 from .kept import kept, place
 
+MANY = 128  # results of one op
 NEW, WHOLE, ONE, ANY = "new", "whole", "one", "any"
 Step = Any  # one of the words above, or (length, stride)
 Steps = tuple[Step, ...]
@@ -160,11 +161,22 @@ _MAKERS = {name: _several(name) for name in ("unbind", "split", "split_with_size
 
 def show_several(x: Any, name: str, dim: int, parts: tuple[tuple[int, int], ...], drop: bool = False) -> tuple:
     """Windows ``(start, length)`` along ``dim``, as views that are one op's results; ``drop`` leaves the dimension out."""
+    if len(parts) > MANY:  # a program of that many slices takes long to make
+        return tuple(_sibling(show(x, *_part(dim, *part, drop)), name) for part in parts)
     if not parts:
         return ()
     results = call(_MAKERS[name](dim, parts, drop), (x,))
-    sibling = f"{''.join(part.capitalize() for part in name.split('_'))}Backward0"
-    for result, (start, length) in zip(results, parts, strict=True):
-        attach(result, x, link((WHOLE,) * dim + (ONE if drop else (length, 1),), (place(start),)))
-        result._siblings = sibling
+    for result, part in zip(results, parts, strict=True):
+        attach(result, x, link(*_part(dim, *part, drop)))
+        _sibling(result, name)
     return results
+
+
+def _part(dim: int, start: int, length: int, drop: bool) -> tuple[Steps, tuple]:
+    return (WHOLE,) * dim + (ONE if drop else (length, 1),), (place(start),)
+
+
+def _sibling(view: Any, name: str) -> Any:
+    """``view``, marked as one of several views that an op of this name gave."""
+    view._siblings = f"{''.join(part.capitalize() for part in name.split('_'))}Backward0"
+    return view

@@ -12,12 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
+from ..core.backward import differentiate
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl
 from ..core.handle import Handle, make, value_of
-from ..core.op import Op
+from ..core.op import Op, is_differentiable
 from ..core.recorder import Disagreement, Recording, Tracing
-from ..core.tape import FreedNode, Leaf
+from ..core.tape import FreedNode, Leaf, place_of
 from ..core.trees import Spec, flatten, unflatten
 from ..core.views import take
 from ..errors import FuntorchError
@@ -66,12 +67,30 @@ class Variant:
             return self._run_on(arrays, function, leaves, spec, tensors, len(numbers))
 
         closed = jax.make_jaxpr(program)(*specs)
-        flat = jaxpr_as_fun(closed)
         name = getattr(function, "__name__", type(function).__name__)
-        return Op(lambda *arrays: tuple(flat(*arrays)), f"compiled_{name}")
+        op = _op_of(closed, f"compiled_{name}")
+        if ON_TAPE in self.history:
+            handles = [*tensors, *self.cells, *self.held]
+            mask = tuple(t._requires and is_differentiable(v.dtype) for t, v in zip(handles, inputs, strict=True))
+            mask = tuple(m and h not in self.held for m, h in zip(mask, handles, strict=True)) + (False,) * len(specs[len(inputs) :])
+            cotangents = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals if is_differentiable(a.dtype)]
 
-    def _run_on(self, arrays: Sequence[Any], function: Callable, leaves: list[Any], spec: Spec, tensors: list[Handle], numbers: int) -> list[Any]:
-        """Run the function with these arrays in place of arguments, cells, gradients, numbers and draws."""
+            def gradient(*arrays: Any) -> list[Any]:
+                given, pulled = arrays[: len(specs)], arrays[len(specs) :]
+                return self._run_on(given, function, leaves, spec, tensors, len(numbers), (mask, pulled))
+
+            # The tape of the run itself says what its gradient is: custom functions, parts without gradient, hooks.
+            op.set_vjp(mask, _op_of(jax.make_jaxpr(gradient)(*specs, *cotangents), f"compiled_{name}_backward"))
+        return op
+
+    def _run_on(
+        self, arrays: Sequence[Any], function: Callable, leaves: list[Any], spec: Spec, tensors: list[Handle], numbers: int,
+        pull: tuple[tuple, Sequence[Any]] | None = None,
+    ) -> list[Any]:  # fmt: skip
+        """Run the function with these arrays in place of arguments, cells, gradients, numbers and draws.
+
+        ``pull``, a mask of the arguments and cotangents of all differentiable results, asks for gradients instead.
+        """
         targets = [*tensors, *self.cells, *(t._grad for t in self.held)]
         values, rest = arrays[: len(targets)], arrays[len(targets) :]
         tracing = Tracing(self.recording, rest[numbers:], rest[:numbers])
@@ -88,7 +107,10 @@ class Variant:
             with tracing:
                 tracing.inside.update({id(t._grad): None for t in self.held})
                 args, kwargs = unflatten(spec, leaves)
+                starts = [place_of(t) for t, m in zip(targets, pull[0], strict=False) if m] if pull else []
                 result = function(*args, **kwargs)
+                if pull is not None:
+                    return self._pulled(result, pull[1], starts, [t for t, m in zip(targets, pull[0], strict=False) if m])
             return self._collect(result, tensors, tracing, held, places)
         finally:
             for target, fields in before:
@@ -111,6 +133,21 @@ class Variant:
         grads = [t._grad for t, left in zip(self.written_grads, self.left, strict=True) if left]
         self.guards = [decision[1] for decision in self.recording.decisions]
         return [_array(value_of(t)) for t in [*new, *self.written, *grads]] + [_array(g) for g in tracing.guards]
+
+    def _pulled(self, result: Any, cotangents: Sequence[Any], starts: list, targets: list[Handle]) -> list[Any]:
+        """The gradients at ``starts`` (the places of ``targets``) of the results that are on the tape."""
+        outs, _ = flatten(result)
+        new = [o for o, (kind, _) in zip(outs, self.kinds, strict=True) if kind == NEW]
+        given = iter(cotangents)
+        pairs = []
+        for tensor, mark in zip([*new, *self.written], self.history, strict=True):
+            cotangent = next(given) if is_differentiable(value_of(tensor).dtype) else None
+            if mark == ON_TAPE:
+                pairs.append((tensor, make(cotangent)))
+        _, grads = differentiate(
+            [t for t, _ in pairs], [c for _, c in pairs], starts, create_graph=False, retain_graph=True
+        )
+        return [jnp.zeros(t._payload.shape, t._payload.dtype) if g is None else _array(g._payload) for t, g in zip(targets, grads, strict=True)]
 
     def _kernel(self) -> Callable:
         """The program as a kernel that may overwrite what is written anyway, where no guard can call it off."""
@@ -226,6 +263,11 @@ class Variant:
             f"{len(self.cells)} cells read, {len(self.written)} written, {len(self.written_grads)} gradients, "
             f"{len(self.recording.draws)} draws, {len(self.guards)} guards"
         )
+
+
+def _op_of(closed: Any, name: str) -> Op:
+    flat = jaxpr_as_fun(closed)
+    return Op(lambda *arrays: tuple(flat(*arrays)), name)
 
 
 def _history(tensor: Handle) -> int:

@@ -1,1 +1,12 @@
-"""``funtorch.utils``: data loading, hooks, checkpointing."""
+"""``funtorch.utils``: data loading, checkpointing, hooks."""
+
+import importlib
+from typing import Any
+
+_MODULES = ("checkpoint", "data", "hooks")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,6 +65,8 @@ class _Segment:
                     f"checkpoint: the function changed argument {i} of shape {list(given._payload.shape)} in place, which it "
                     "could not do again; let it work on a clone"
                 )
+        for i in self.where:
+            self.leaves[i] = None
         tensors = [r for r in results if isinstance(r, Handle)]
         self.metas = [(tuple(t.shape), t.dtype) for t in tensors]
         return tensors

@@ -26,7 +26,10 @@ def test_batches_of_distances_agree(agree):
 def test_similarity_and_unit_vectors_agree(agree):
     agree(lambda t, x, y: (t.cosine_similarity(x, y[:3]), t.cosine_similarity(x[:, None], y, dim=-1)), X, Y)
     agree(lambda t, x, y: t.cosine_similarity(x * 0, y[:3], eps=0.5), X, Y)
-    agree(lambda t, x: (t.nn.functional.normalize(x), t.nn.functional.normalize(x, 1, 0), t.nn.functional.normalize(x, dim=(0, 1))), X)
+    agree(
+        lambda t, x: (t.nn.functional.normalize(x), t.nn.functional.normalize(x, 1, 0), t.nn.functional.normalize(x, dim=(0, 1))),
+        X,
+    )
     agree(lambda t, x: t.nn.functional.normalize(x), np.array([[0.0, 0.0], [3.0, 4.0]]))
 
 
@@ -42,13 +45,16 @@ REFUSED = [
     lambda t: t.cdist(t.zeros(3), t.zeros(3, 2)),
     lambda t: t.cdist(t.zeros(3, 2), t.zeros(3, 2), compute_mode="x"),
     lambda t: t.pdist(t.zeros(3)),
-    lambda t: t.cosine_similarity(t.zeros(3, 2), t.zeros(4, 2)),
     lambda t: t.cosine_similarity(t.zeros(3, 2), t.zeros(3, 2), dim=3),
     lambda t: t.nn.functional.normalize(t.zeros(3), dim=1),
     lambda t: t.pixel_shuffle(t.zeros(3, 2, 2), 2),
     lambda t: t.pixel_unshuffle(t.zeros(4, 3, 2), 2),
     lambda t: t.nn.functional.channel_shuffle(t.zeros(1, 4, 2), 3),
 ]
+
+
+def test_similarity_of_other_sizes_raises(refuse):
+    refuse(lambda t: t.cosine_similarity(t.zeros(3, 2), t.zeros(4, 2)), words=False)
 
 
 @pytest.mark.parametrize("wrong", REFUSED)

@@ -223,3 +223,47 @@ def test_values_named_twice_accumulate():
     assert x.grad.tolist() == [0, 3, 4]
     z = funtorch.zeros(2).index_put((funtorch.tensor([1, 1]),), funtorch.tensor([1.0, 2.0]), accumulate=True)
     assert z.tolist() == [0, 3]
+
+
+def test_a_write_copies_what_somebody_else_holds():
+    x = funtorch.zeros(4)
+    x[0] = 1
+    held = x._payload
+    before = held.copy()
+    x[1] = 2
+    assert (held == before).all() and x.tolist() == [1, 2, 0, 0]
+    del held
+    row, shared = x[1:3], x.detach()
+    x[1] = 5
+    assert row.tolist() == [5, 0] and shared.tolist() == [1, 5, 0, 0] and x._version == 3
+    y = funtorch.ones(4, requires_grad=True)
+    z = (y * x).sum()
+    x[0] = 100
+    z.backward()
+    assert y.grad.tolist() == [1, 5, 0, 0]
+    array = x.numpy()
+    x[funtorch.tensor([0, 2])] = 7
+    assert array.tolist() == [100, 5, 0, 0] and x.tolist() == [7, 5, 7, 0]
+
+
+def test_a_write_copies_nothing_where_nobody_else_holds_the_array():
+    x = funtorch.zeros(1000)
+    x[0] = 1
+    place = x._payload.ctypes.data
+    for i in range(5):
+        x[i] = i
+        x[[i + 10, i + 20]] = 3.0
+    assert x._payload.ctypes.data == place
+    x[1:] = x[:-1]
+    assert x[:6].tolist() == [0, 0, 1, 2, 3, 4]
+    index = funtorch.tensor([1, 2, 0])
+    index[index] = index
+    assert index.tolist() == [0, 1, 2]
+
+
+def test_a_refused_write_changes_nothing():
+    x = funtorch.zeros(3)
+    for index, value in ((5, 1.0), (funtorch.tensor([0, 7]), 1.0), (slice(None), funtorch.ones(2)), ([0, 1], funtorch.ones(3))):
+        with pytest.raises((RuntimeError, IndexError)):
+            x[index] = value
+    assert x.tolist() == [0, 0, 0] and x._version == 0

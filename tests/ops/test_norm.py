@@ -15,7 +15,7 @@ CASES = [
     (lambda t, x, w, b: t.nn.functional.group_norm(x, 2, w, b), X, W, B),
     (lambda t, x, w, b: t.nn.functional.instance_norm(x, weight=w, bias=b), X, W, B),
     (lambda t, x, w, b: t.nn.functional.batch_norm(x, None, None, w, b, training=True), X, W, B),
-    (lambda t, x, w, b: t.nn.functional.batch_norm(x, b, w * w, w, b, eps=1e-3), X, W, B),
+    (lambda t, x, w, b: t.nn.functional.batch_norm(x, b.detach(), (w * w).detach(), w, b, eps=1e-3), X, W, B),
     (lambda t, x: t.nn.functional.local_response_norm(x, 3, alpha=0.5), X),
 ]
 

@@ -193,3 +193,33 @@ def diagonal_part(t, x):
 @pytest.mark.parametrize("f", [expanded_row, overlapping_windows, filled_expansion, diagonal_part])
 def test_writes_through_views_whose_elements_coincide(f, agree):
     agree(f, X)
+
+
+def test_one_of_several_views_may_not_be_written_while_recorded():
+    import funtorch
+
+    base = funtorch.ones(2, 3, requires_grad=True) * 1
+    for view in (base.unbind(0)[0], base.split(1)[1], base.chunk(2)[0], base.unbind(0)[0].view(3)):
+        with pytest.raises(RuntimeError, match="returns multiple views"):
+            view.mul_(2)
+    plain = funtorch.ones(2, 3)
+    plain.unbind(0)[0].mul_(2)
+    assert plain.tolist() == [[2, 2, 2], [1, 1, 1]]
+
+
+def test_many_views_at_once():
+    import funtorch
+
+    x = funtorch.arange(600.0).reshape(300, 2).requires_grad_()
+    rows = list(x)
+    assert len(rows) == 300 and rows[299].tolist() == [598, 599] and rows[7].stride() == (1,)
+    (rows[3] * rows[299]).sum().backward()
+    assert x.grad[3].tolist() == [598, 599] and x.grad.sum().item() == 598 + 599 + 6 + 7
+
+
+def test_a_window_that_starts_where_each_lane_says():
+    import funtorch
+
+    x = funtorch.arange(10)
+    found = funtorch.vmap(lambda start: x.narrow(0, start, 3))(funtorch.tensor([0, 4, 7]))
+    assert found.tolist() == [[0, 1, 2], [4, 5, 6], [7, 8, 9]]

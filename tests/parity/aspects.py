@@ -31,11 +31,15 @@ class Form:
         self.side.seed(lookup.SEED)
         return call
 
-    def fixed_call(self, sample: Any, function: Callable | None = None) -> Call:
+    def fixed_call(self, sample: Any, form: Callable | None = None) -> Call:
         """The same, with a result that is free of signs and order (`gauge`)."""
-        call = self.call(sample, function)
+        call = self.call(sample, form)
         inner, name, module = call.function, self.info.name, self.side.module
-        call.function = lambda *args, **kwargs: gauge.fixed(name, module, inner(*args, **kwargs))
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return gauge.fixed(name, module, inner(*args, **kwargs), args, kwargs)
+
+        call.function = function
         return call
 
     def variant(self, get: Callable) -> Callable:
@@ -114,7 +118,7 @@ def _written(form: Form, sample: Any, plain: Any, like: Callable) -> Any:
         if form.side.oracle:
             return None
         raise
-    fixed = gauge.fixed(form.info.name, form.side.module, outs[0] if single else outs)
+    fixed = gauge.fixed(form.info.name, form.side.module, outs[0] if single else outs, tuple(call.args), call.kwargs)
     return fixed, bool(result) and result[0] is outs[0]
 
 

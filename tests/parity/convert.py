@@ -82,7 +82,7 @@ class Crossing:
         if id(value) not in self.tensors:
             made = self.strided(value) if value.layout is torch.strided else self.sparse(value)
             if isinstance(value, torch.nn.Parameter):
-                made = self.side.find("nn").Parameter(made, requires_grad=value.requires_grad)
+                made = self.side.find("nn.Parameter")(made, requires_grad=value.requires_grad)
             elif value.requires_grad:
                 made.requires_grad_(True)
             self.tensors[id(value)] = made

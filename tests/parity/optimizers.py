@@ -36,7 +36,7 @@ class Problem:
     def __init__(self, side: Side, sparse: bool):
         self.side, self.sparse = side, sparse
         self.inputs, self.targets = _array(side, 8, 4, seed=1), _array(side, 8, 2, seed=2)
-        self.parameters = [side.find("nn").Parameter(_array(side, *shape, seed=i)) for i, shape in enumerate(SHAPES)]
+        self.parameters = [side.find("nn.Parameter")(_array(side, *shape, seed=i)) for i, shape in enumerate(SHAPES)]
 
     def loss(self) -> Any:
         first, second = self.parameters

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.testing._internal.opinfo.core import SampleInput
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from parity import ops, record, report  # noqa: E402
+from parity.aspects import Form  # noqa: E402
 from parity.candidate import MismatchError, Side  # noqa: E402
 from parity.columns import COLUMNS  # noqa: E402
 from parity.compare import check_equal, check_same_form  # noqa: E402
@@ -112,6 +114,25 @@ def test_vmap_is_held_against_a_loop():
     assert letter("sin", "vmap", TORCH) == "P"
     func = types.SimpleNamespace(vmap=vmap_that_repeats_the_first_lane)
     assert letter("sin", "vmap", stand(func=func)) == "F"
+
+
+def test_ties_may_be_broken_either_way_but_indices_must_fit_the_values():
+    def sorted_from_the_back(x, *args, **kwargs):
+        values, indices = torch.sort(x.flip(-1), -1, stable=True)
+        return torch.return_types.sort((values, x.shape[-1] - 1 - indices))
+
+    def sorted_with_any_index(x, *args, **kwargs):
+        return torch.return_types.sort((torch.sort(x)[0], torch.zeros_like(x, dtype=torch.int64)))
+
+    ties = SampleInput(torch.tensor([2.0, 1.0, 2.0, 1.0]))
+    honest, faulty = (
+        BY_NAME["forward:float32"].aspect(Form(ops.database()["sort"], stand(sort=f)), ties)
+        for f in (sorted_from_the_back, sorted_with_any_index)
+    )
+    expected = portable(TORCH, BY_NAME["forward:float32"].aspect(Form(ops.database()["sort"], TORCH), ties))
+    check_equal(portable(TORCH, honest), expected, "float32")
+    with pytest.raises(MismatchError):
+        check_equal(portable(TORCH, faulty), expected, "float32")
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "complex64", "int64", "bool"])

@@ -55,8 +55,7 @@ def backward(m, f):
         z = x.clone()
         if not z.requires_grad:
             z.requires_grad_()
-        z.retain_grad()
-        (f(z) * m.tensor(WEIGHTS)).sum().backward(create_graph=True)
+        (f(z) * m.tensor(WEIGHTS)).sum().backward(create_graph=True, inputs=[z])
         return z.grad
 
     return gradient

@@ -52,10 +52,19 @@ def _plain(name: str, function: Any, formula: str) -> type[Module]:
         return function(input)
 
     forward.__doc__ = "input (*); z (*)."
-    return type(name, (Module,), {"forward": forward, "__doc__": f"{formula}\n\n    input (*); z (*).\n    ", "__module__": __name__})
+    return type(
+        name, (Module,), {"forward": forward, "__doc__": f"{formula}\n\n    input (*); z (*).\n    ", "__module__": __name__}
+    )
 
 
-def _with_inplace(name: str, function: Any, formula: str) -> type[Module]:
+class _Silent(ReLU):
+    """A layer whose text does not show ``inplace``."""
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+def _with_inplace(name: str, function: Any, formula: str, base: type[ReLU] = ReLU) -> type[Module]:
     """A layer whose only argument is ``inplace``."""
 
     def forward(self: Any, input: Any) -> Any:
@@ -63,7 +72,7 @@ def _with_inplace(name: str, function: Any, formula: str) -> type[Module]:
 
     forward.__doc__ = "input (*); z (*)."
     doc = f"{formula}\n\n    Args:\n        inplace: change the input.\n\n    input (*); z (*).\n    "
-    return type(name, (ReLU,), {"forward": forward, "__doc__": doc, "__module__": __name__})
+    return type(name, (base,), {"forward": forward, "__doc__": doc, "__module__": __name__})
 
 
 Sigmoid = _plain("Sigmoid", F.sigmoid, "z = 1 / (1 + e^-x).")
@@ -77,26 +86,8 @@ Mish = _with_inplace("Mish", F.mish, "z = x tanh(log(1 + e^x)).")
 SELU = _with_inplace("SELU", F.selu, "z = s x for x > 0, else s a (e^x - 1), with the constants that keep mean 0 and variance 1.")
 
 
-class Hardswish(_with_inplace("_Hardswish", F.hardswish, "")):
-    """z = x min(max(x + 3, 0), 6) / 6.
-
-    Args:
-        inplace: change the input.
-    """
-
-    def extra_repr(self) -> str:
-        return ""
-
-
-class Hardsigmoid(_with_inplace("_Hardsigmoid", F.hardsigmoid, "")):
-    """z = min(max(x + 3, 0), 6) / 6.
-
-    Args:
-        inplace: change the input.
-    """
-
-    def extra_repr(self) -> str:
-        return ""
+Hardswish = _with_inplace("Hardswish", F.hardswish, "z = x min(max(x + 3, 0), 6) / 6.", _Silent)
+Hardsigmoid = _with_inplace("Hardsigmoid", F.hardsigmoid, "z = min(max(x + 3, 0), 6) / 6.", _Silent)
 
 
 class _Scaled(Module):

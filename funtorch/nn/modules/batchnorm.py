@@ -85,9 +85,7 @@ class _NormBase(Module):
             # State dicts of PyTorch before 0.4.1 don't have the count.
             held = self.num_batches_tracked
             state_dict[key] = _torch["tensor"](0, dtype=int64) if held is None else held
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
 
 class _BatchNorm(_NormBase):

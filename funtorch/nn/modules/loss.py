@@ -8,6 +8,7 @@ from ...errors import ArgumentValueError
 from ...ops.loss_reduction import reduction_of
 from .. import functional as F
 from ..module import Module
+from .distance import PairwiseDistance
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
@@ -319,9 +320,7 @@ class MultiMarginLoss(_WeightedLoss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """input (N, C), target (N) of int64; z () or (N)."""
-        return F.multi_margin_loss(
-            input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
-        )
+        return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction)
 
 
 class TripletMarginLoss(_Loss):
@@ -366,10 +365,8 @@ class TripletMarginWithDistanceLoss(_Loss):
     ) -> None:
         super().__init__(reduction=reduction)
         if margin <= 0:
-            raise ArgumentValueError(
-                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
-            )
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+            raise ArgumentValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 
@@ -393,6 +390,4 @@ class CTCLoss(_Loss):
 
     def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
         """log_probs (T, N, C), targets (N, S) or (sum of lengths), lengths (N); z () or (N)."""
-        return F.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
-        )
+        return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
