@@ -4,6 +4,7 @@ import importlib as _importlib
 from math import e, inf, nan, pi  # noqa: F401
 
 from . import autograd, dtypes as _dtypes, func, ops, transforms  # noqa: F401
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
     inference_mode,

@@ -14,6 +14,7 @@ from ..core.op import is_differentiable
 from ..core.python_node import applied
 from ..core.recompute import Recomputed
 from ..core.state import state
+from ..core.tape import Packed
 from ..core.trees import flatten, unflatten
 from ..core.variables import depends, frozen
 from ..core.views import concrete
@@ -47,7 +48,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple:
-        return self._saved or self._saved_for_forward
+        return tuple(t.unpacked() if type(t) is Packed else t for t in self._saved or self._saved_for_forward)
 
     saved_variables = saved_tensors
 
@@ -100,6 +101,8 @@ class Kept:
         held, spec = _tensors(ctx)
         ctx._saved, attributes = unflatten(spec, [frozen(t) if isinstance(t, Handle) else t for t in held])
         ctx.__dict__.update(attributes)
+        if state.saved_hooks is not None:
+            ctx._saved = tuple(t if t is None or place in self.of_output else Packed(t) for place, t in enumerate(ctx._saved))
         self.inputs = [frozen(t) for t in self.inputs] if self.between and not ctx._dirty else ()
 
     @contextlib.contextmanager

@@ -15,12 +15,15 @@ from ..core.op import Op, is_differentiable
 from ..core.state import state
 from ..core.tape import Leaf, place_of
 from ..errors import ArgumentTypeError, OpError
+from .graph import GradientEdge, tensor_at
 
 _PLUS = Op(lambda a, b: a + b, "add")
 
 
 def _as_tuple(value: Any) -> tuple:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if isinstance(value, GradientEdge) or not isinstance(value, (tuple, list)):
+        return (value,)
+    return tuple(value)
 
 
 def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
@@ -80,7 +83,7 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    roots = _as_tuple(tensors)
+    roots = tuple(map(tensor_at, _as_tuple(tensors)))
     given = _as_tuple(grad_tensors if grad_tensors is not None else grad_variables)
     if given == (None,):
         given = (None,) * len(roots)
@@ -88,7 +91,7 @@ def backward(
     if inputs is not None and not len(_as_tuple(inputs)):
         raise OpError("`inputs` argument to `backward()` cannot be empty.")
     cotangents = _cotangents(roots, given, create_graph)
-    targets = None if inputs is None else [place_of(t) for t in _as_tuple(inputs)]
+    targets = None if inputs is None else [place_of(tensor_at(t)) for t in _as_tuple(inputs)]
     olds = None if create_graph else _held_gradients
     places, grads = differentiate(
         roots, cotangents, targets, create_graph=create_graph,
@@ -164,7 +167,7 @@ def grad(
     >>> torch.autograd.grad(x**2, x)
     (tensor(6.),)
     """
-    roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
+    roots, wanted = tuple(map(tensor_at, _as_tuple(outputs))), tuple(map(tensor_at, _as_tuple(inputs)))
     given = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
     if materialize_grads and allow_unused is False:
         raise OpError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
@@ -178,7 +181,7 @@ def grad(
             raise OpError("One of the differentiated Tensors does not require grad")
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
-        return _batched_grad(roots, wanted, given, keep, create_graph, allow_unused or materialize_grads)
+        return _batched_grad(roots, wanted, given, keep, create_graph, bool(allow_unused or materialize_grads), materialize_grads)
     grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
     return _finished(wanted, grads, bool(allow_unused), materialize_grads)
 
@@ -205,17 +208,23 @@ def _finished(wanted: Sequence[Any], grads: list[Any], allow_unused: bool, mater
     return tuple(grads)
 
 
-def _batched_grad(roots: Any, wanted: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool) -> tuple:
+def _batched_grad(
+    roots: Any, wanted: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool, materialize: bool
+) -> tuple:
     from ..transforms.batching import vmap
 
+    missing: list[int] = []
+
     def one(*cotangents: Any) -> tuple:
-        return _finished(wanted, gradients(roots, wanted, cotangents, True, create_graph), allow_unused, False)
+        grads = gradients(roots, wanted, _cotangents(roots, cotangents, create_graph), True, create_graph)
+        missing[:] = [number for number, g in enumerate(grads) if g is None]
+        return _finished(wanted, grads, allow_unused, materialize=bool(missing) and allow_unused)
 
     result = vmap(one)(*given)
     if not keep:
         for node in _nodes(roots):
             node.release()
-    return result
+    return result if materialize else tuple(None if number in missing else g for number, g in enumerate(result))
 
 
 def _nodes(roots: Sequence[Any]) -> list[Any]:

@@ -10,10 +10,13 @@ import numpy as np
 
 from ..errors import OpError
 from .engine import CONCRETE
+from .state import state
 
 
 def check(node: Any, grads: Sequence[Any]) -> None:
     """Raise RuntimeError if one of the gradients that ``node`` gave holds a NaN."""
+    if not state.anomaly_nan:
+        return
     for number, grad in enumerate(grads):
         value = None if grad is None else grad._payload
         if type(value) in CONCRETE and np.isnan(np.asarray(value)).any():

@@ -26,6 +26,7 @@ Number = tuple[int, int]  # the same with the node's number in a walk
 _by_sequence = operator.attrgetter("seq")
 _ADD = Op(jnp.add, "add")
 MAX_PLANS = 512
+walk_listeners: list[Any] = []  # called with the graph when a walk begins
 
 
 class Graph:
@@ -187,6 +188,8 @@ def differentiate(
     graph = Graph(places)
     if targets is None:
         targets = [(leaf, 0) for leaf in graph.leaves]
+    for begin in walk_listeners:
+        begin(graph)
     numbers = [(graph.index.get(node, len(graph.nodes)), output) for node, output in targets]
     starts = [(graph.number(node), output) for node, output in places]
     held = olds(targets) if olds is not None else [None] * len(numbers)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..errors import ArgumentValueError, FuntorchError, OpError, describe
@@ -21,7 +20,7 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 use_disk_cache()
 
-ArrayImpl = type(jnp.zeros(()))
+ArrayImpl = type(jax.device_put(np.zeros(())))
 CONCRETE = frozenset({np.ndarray, ArrayImpl})
 _HOST_POSSIBLE = jax.default_backend() == "cpu"
 MAX_PROGRAMS = 256  # for each Op, over shapes

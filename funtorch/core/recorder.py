@@ -64,7 +64,7 @@ class Recording(Watcher):
         self.grads: dict[int, tuple[Handle, bool]] = {}  # Tensors whose .grad was looked at first, and whether there was one
         self.written_grads: dict[int, Handle] = {}
         self.draws: list[tuple[Any, Callable, tuple]] = []
-        self.numbers: list[tuple[Any, Any]] = []
+        self.numbers: list[tuple[Any, tuple]] = []
         self.decisions: list[tuple[str, np.ndarray]] = []
         self.modules: dict[int, tuple[Any, bool]] = {}
         self.start = next_sequence()
@@ -132,10 +132,10 @@ class Recording(Watcher):
         """A graph is walked: one that was there before holds values that can't be inputs."""
         self.foreign = self.foreign or any(node.seq < self.start for node in nodes)
 
-    def number(self, container: Any, key: Any) -> Any:
+    def number(self, container: Any, path: tuple) -> Any:
         """A hyperparameter is read, which may change between calls."""
-        self.numbers.append((container, key))
-        return container[key]
+        self.numbers.append((container, path))
+        return look_up(container, path)
 
     def module_called(self, module: Any) -> None:
         """A module runs, in its present mode."""
@@ -219,7 +219,7 @@ class Tracing(Watcher):
             raise Disagreement("the function drew other random numbers than when it was recorded")
         return next(self.draws)
 
-    def number(self, container: Any, key: Any) -> Any:
+    def number(self, container: Any, path: tuple) -> Any:
         return next(self.numbers)
 
     def unfinished(self) -> bool:
@@ -232,9 +232,16 @@ class Tracing(Watcher):
             raise Disagreement("another module ran than when the function was recorded")
 
 
-def number(container: Any, key: Any) -> Any:
-    """Read a hyperparameter ``container[key]``: in compiled code it is an input, so that a change is seen."""
-    return container[key] if state.recorder is None else state.recorder.number(container, key)
+def look_up(container: Any, path: tuple) -> Any:
+    """``container[path[0]][path[1]]...``"""
+    for key in path:
+        container = container[key]
+    return container
+
+
+def number(container: Any, *path: Any) -> Any:
+    """Read a hyperparameter ``container[path[0]]...``: in compiled code it is an input, so that a change is seen."""
+    return look_up(container, path) if state.recorder is None else state.recorder.number(container, path)
 
 
 def draw(source: Any, thunk: Callable, signature: tuple) -> Any:

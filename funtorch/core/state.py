@@ -16,6 +16,9 @@ class State(threading.local):
         self.grad = True
         self.inference = False
         self.anomaly = False
+        self.anomaly_nan = True
+        self.saved_hooks: Any = None  # (pack, unpack) for what nodes save
+        self.no_saved_hooks: str | None = None
         self.levels: list[Level] = []
         self.recorder: Any = None
         self.tracing = 0

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax.interpreters import partial_eval
 
-from ..errors import OpError
+from ..errors import ArgumentTypeError, OpError
 from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
 from .state import state
@@ -105,6 +105,7 @@ class Node:
     prehooks: dict | None = None  # by output number, on the gradients that come in
     retained: dict | None = None  # by output number, Tensors that keep their gradient
     trace: Any = None
+    packed = False  # whether what is saved went through hooks
 
     def __init__(self, recipe: Recipe, saved: list, edges: list, level: int) -> None:
         self.recipe = recipe
@@ -138,7 +139,7 @@ class Node:
 
     def stepwise(self) -> bool:
         """Whether someone needs values midway, so that it can't be part of a composite."""
-        return self.hooks is not None or self.prehooks is not None or self.retained is not None
+        return self.hooks is not None or self.prehooks is not None or self.retained is not None or self.packed
 
     def release(self) -> None:
         """Let go of the saved values."""
@@ -156,6 +157,8 @@ class Node:
             edge = next(edges) if marked else None
             if value is None:
                 value = placeholder(aval)
+            elif self.packed:
+                value = value.unpacked()._payload
             tensor = make(value)
             if with_places and edge is not None:
                 set_place(tensor, *edge)
@@ -168,6 +171,25 @@ class Node:
 
         full = [zeros(out) if c is None else c for c, out in zip(incoming, self.outs, strict=True) if out[1] is not None]
         return call(self.recipe.vjp, [*self.inputs(create_graph), *full], recording=create_graph)
+
+
+class Packed:
+    """A saved value that went through the hooks in force."""
+
+    def __init__(self, tensor: Handle) -> None:
+        pack, self.unpack = state.saved_hooks
+        hooks, state.saved_hooks, grad, state.grad = state.saved_hooks, None, state.grad, False
+        try:
+            self.held = pack(tensor)
+        finally:
+            state.saved_hooks, state.grad = hooks, grad
+
+    def unpacked(self) -> Any:
+        """What the unpack hook gives."""
+        tensor = self.unpack(self.held)
+        if not isinstance(tensor, Handle):
+            raise ArgumentTypeError(f"saved_tensors_hooks: the unpack hook must return a Tensor, not {type(tensor).__name__}")
+        return tensor
 
 
 class FreedNode:
@@ -241,6 +263,9 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
         values = [_with_tape(a, v, depth) for a, v in zip(args, values, strict=True)]
     saved = [v if read else None for v, read in zip(values, recipe.reads, strict=True)]
     node = Node(recipe, saved, edges, level)
+    if state.saved_hooks is not None:
+        node.saved = [v if v is None else Packed(make(v)) for v in saved]
+        node.packed = True
     if state.anomaly:
         node.trace = _user_stack()
     if isinstance(results, list):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib as _importlib
-from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import functional, init, utils  # noqa: F401
 
@@ -24,7 +25,10 @@ _FILES = (
     "modules.fractional_pooling",
     "modules.linear",
     "modules.loss",
+    "modules.margin_loss",
     "modules.norm",
+    "modules.rectifier",
+    "modules.softmax",
     "modules.padding",
     "modules.pooling",
     "modules.upsampling",

@@ -60,7 +60,7 @@ def weights_of(scores: Array) -> Array:
 
 def _masked(scores: Array, mask: Array | None, causal: bool) -> Array:
     if causal:
-        mask = jnp.tri(*scores.shape[-2:], dtype=bool)
+        mask = jnp.tri(scores.shape[-2], scores.shape[-1], dtype=bool)
     if mask is None:
         return scores
     for back in range(1, mask.ndim + 1):

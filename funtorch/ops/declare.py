@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -292,15 +293,29 @@ def op(
 
 
 def _compile(declared: Declaration, out: bool) -> Callable:
-    scope = {
+    """The public function. Its text is made when it is first called: there are hundreds, and a program uses a few."""
+    scope: dict[str, Any] = {
         "Handle": Handle, "call": call, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
         "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
         "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
         "defaults": [p.default if p.default is not p.empty else MISSING for p in declared.parameters],
     }  # fmt: skip
-    text = declared.source(out)
-    exec(compile(text, f"<op {declared.name}>", "exec"), scope)
-    return scope[declared.name.split(".")[-1]]
+
+    def complete() -> None:
+        text = declared.source(out)
+        exec(compile(text, f"<op {declared.name}>", "exec"), scope)
+        made = scope[declared.name.split(".")[-1]]
+        public.__code__, public.__defaults__, public.__kwdefaults__ = made.__code__, made.__defaults__, made.__kwdefaults__
+
+    scope["complete"], scope["itself"] = complete, lambda: public
+    public = types.FunctionType(_unfinished.__code__, scope, declared.name.split(".")[-1])
+    public.__signature__ = inspect.Signature([p.replace(annotation=p.empty) for p in declared.parameters])  # type: ignore[attr-defined]
+    return public
+
+
+def _unfinished(*args: Any, **kwargs: Any) -> Any:
+    complete()  # type: ignore[name-defined]  # noqa: F821  (in the scope that `_compile` gives it)
+    return itself()(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
 
 
 def publish(

@@ -11,7 +11,7 @@ from jax import lax
 
 from ..errors import LinAlgError, OpError
 from .declare import Array, function, op
-from .matrices import adjoint, check_float, check_matrices, check_square, from_lower, raise_for
+from .matrices import adjoint, check_float, check_matrices, check_square, from_lower, raise_for, value_as
 from .return_types import TYPES
 
 NOT_DEFINITE = (
@@ -58,7 +58,7 @@ def _cholesky_ex(A: Array, upper):  # noqa: N803
 
 
 def _factor(name: str, a: Any, upper: bool, check: bool) -> tuple:
-    check_square(name, a._payload)
+    check_square(name, value_as(name, a))
     found = _cholesky_ex(a, bool(upper))
     if check:
         raise_for(found[1], lambda batch, k: LinAlgError(NOT_DEFINITE.format(name, batch, k)))
@@ -135,7 +135,7 @@ def _lu_factor_ex(A: Array):  # noqa: N803
 
 
 def _lu_checked(name: str, a: Any, pivot: bool, check: bool) -> tuple:
-    _check_lu("linalg.lu_factor", a._payload, pivot)
+    _check_lu("linalg.lu_factor", value_as(name, a), pivot)
     found = _lu_factor_ex(a)
     if check:
         raise_for(found[2], lambda batch, k: OpError(ZERO_PIVOT.format(name, batch, k, k)))

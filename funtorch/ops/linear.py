@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +11,7 @@ import numpy as np
 from ..errors import OpError
 from . import registry
 from .declare import Array, op
-from .operands import is_floating, is_inexact, kind_of, refuse
+from .operands import is_floating, kind_of, refuse
 
 # What PyTorch calls the types in the message of a matrix product.
 C_NAMES = {
@@ -20,6 +19,7 @@ C_NAMES = {
     "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char", "bool": "bool",
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
+
 NOT_EXPANDED = (
     "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  "
     "Target sizes: {}.  Tensor sizes: {}"
@@ -45,7 +45,8 @@ def _one_type(x: Array, y: Array) -> None:
     refuse("addmm_impl_cpu_", x, "b")
 
 
-def _fitting(rows: int, inner: int, y_shape: tuple) -> None:
+def check_fitting(rows: int, inner: int, y_shape: tuple) -> None:
+    """Raise RuntimeError unless a matrix (rows, inner) can be multiplied with one of ``y_shape``."""
     if inner != y_shape[0]:
         raise OpError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {y_shape[0]}x{y_shape[1]})")
 
@@ -55,7 +56,7 @@ def _matrices(x: Array, y: Array, x_name: str = "self", y_name: str = "mat2", ra
         if a.ndim != 2:
             raise OpError(f"{name} must be a matrix" + (f", got {a.ndim}-D tensor" if ranks else ""))
     _one_type(x, y)
-    _fitting(*x.shape, y.shape)
+    check_fitting(x.shape[0], x.shape[1], y.shape)
 
 
 def _vectors(x: Array, y: Array, name: str) -> None:
@@ -71,7 +72,8 @@ def _vectors(x: Array, y: Array, name: str) -> None:
         )
 
 
-def _matrix_vector(x: Array, y: Array, bias: Array | None = None) -> None:
+def check_matrix_vector(x: Array, y: Array, bias: Array | None = None) -> None:
+    """Raise RuntimeError unless x is a matrix, y a vector that fits it, and the bias one that fits the result."""
     ranks = (1 if bias is None else bias.ndim, x.ndim, y.ndim)
     if ranks[0] > 1 or ranks[1:] != (2, 1):
         raise OpError(f"vector + matrix @ vector expected, got {', '.join(map(str, ranks))}")
@@ -84,7 +86,8 @@ def _matrix_vector(x: Array, y: Array, bias: Array | None = None) -> None:
     refuse("addmv_impl_cpu", x, "b")
 
 
-def _batches(x: Array, y: Array, names: tuple[str, str] = ("batch1", "batch2")) -> None:
+def check_batches(x: Array, y: Array, names: tuple[str, str] = ("batch1", "batch2")) -> None:
+    """Raise RuntimeError unless these are batches of matrices of one type that can be multiplied."""
     for a, name in zip((x, y), names, strict=True):
         if a.ndim != 3:
             raise OpError(f"{name} must be a 3D tensor")
@@ -112,14 +115,14 @@ def bmm(input: Array, mat2: Array):
 
     Raises RuntimeError for other ranks, sizes or types.
     """
-    _batches(input, mat2)
+    check_batches(input, mat2)
     return batch_product(input, mat2).astype(input.dtype)
 
 
 @op()
 def mv(input: Array, vec: Array):
     """Product of a matrix and a vector. input (N, K), vec (K) of one type; z (N). Raises RuntimeError as `mm`."""
-    _matrix_vector(input, vec)
+    check_matrix_vector(input, vec)
     return contract(input, vec, 1, 0).astype(input.dtype)
 
 
@@ -158,10 +161,10 @@ def matmul(input: Array, other: Array):
         _vectors(x, y, "dot")
     elif y.ndim == 1:
         rows = math.prod(x.shape[:-1])
-        _matrix_vector(jax.ShapeDtypeStruct((rows, x.shape[-1]), x.dtype), y)
+        check_matrix_vector(jax.ShapeDtypeStruct((rows, x.shape[-1]), x.dtype), y)
     elif y.ndim == 2:
         _one_type(x, y)
-        _fitting(math.prod(x.shape[:-1]), x.shape[-1], y.shape)
+        check_fitting(math.prod(x.shape[:-1]), x.shape[-1], y.shape)
     else:
         return _broadcast_product(x, y).astype(x.dtype)
     return contract(x, y, x.ndim - 1, 0).astype(x.dtype)
@@ -183,18 +186,6 @@ def _broadcast_product(x: Array, y: Array) -> Array:
     return batch_product(x, y)
 
 
-def _weighted(input: Array, product: Array, beta: Any, alpha: Any) -> Array:
-    """beta x + alpha product; with beta = 0, x is not read, so that its NaN doesn't matter."""
-    if not is_inexact(product):
-        beta, alpha = int(beta), int(alpha)
-    kind = input.dtype
-    scaled = product if alpha == 1 else product * jnp.asarray(alpha, product.dtype)
-    if beta == 0:
-        return scaled.astype(kind)
-    x = jnp.broadcast_to(input, product.shape).astype(product.dtype)
-    return ((x if beta == 1 else x * jnp.asarray(beta, x.dtype)) + scaled).astype(kind)
-
-
 def check_expands(input: Array, shape: tuple, name: str) -> None:
     """Raise PyTorch's error if ``input`` can't be expanded to ``shape``."""
     if input.ndim > len(shape):
@@ -207,77 +198,6 @@ def check_expands(input: Array, shape: tuple, name: str) -> None:
         if have not in (1, want):
             at = len(shape) - back
             raise OpError(NOT_EXPANDED.format(want, have, at, list(shape), list(input.shape)))
-
-
-@op(inplace=True)
-def addmm(input: Array, mat1: Array, mat2: Array, *, beta=1, alpha=1):
-    """z = beta x + alpha (mat1 mat2). input (N, M) or broadcast to it, mat1 (N, K), mat2 (K, M).
-
-    Raises RuntimeError for other ranks, sizes or types.
-    """
-    for a, name in ((mat1, "mat1"), (mat2, "mat2")):
-        if a.ndim != 2:
-            raise OpError(f"{name} must be a matrix, got {a.ndim}-D tensor")
-    _fitting(*mat1.shape, mat2.shape)
-    for a in (mat1, mat2):
-        if a.dtype != input.dtype:
-            raise OpError(f"self and mat2 must have the same dtype, but got {kind_of(input)} and {kind_of(a)}")
-    refuse("addmm_impl_cpu_", mat1, "b")
-    check_expands(input, (mat1.shape[0], mat2.shape[1]), "addmm")
-    return _weighted(input, contract(mat1, mat2, 1, 0), beta, alpha)
-
-
-@op(inplace=True)
-def addmv(input: Array, mat: Array, vec: Array, *, beta=1, alpha=1):
-    """z = beta x + alpha (mat vec). input (N) or broadcast to it, mat (N, K), vec (K). Raises RuntimeError as `mv`."""
-    _matrix_vector(mat, vec, input)
-    return _weighted(input, contract(mat, vec, 1, 0), beta, alpha)
-
-
-@op(inplace=True)
-def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta=1, alpha=1):
-    """z = beta x + alpha (batch1 batch2). input (B, N, M) or broadcast to it, batch1 (B, N, K), batch2 (B, K, M).
-
-    Raises RuntimeError for other ranks, sizes or types.
-    """
-    _batches(batch1, batch2)
-    if input.dtype != batch1.dtype:
-        names = [C_NAMES.get(np.dtype(a.dtype).name, str(a.dtype)) for a in (input, batch1, batch2)]
-        raise OpError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}")
-    check_expands(input, (*batch1.shape[:2], batch2.shape[2]), "baddbmm")
-    return _weighted(input, batch_product(batch1, batch2), beta, alpha)
-
-
-@op(inplace=True)
-def addbmm(input: Array, batch1: Array, batch2: Array, *, beta=1, alpha=1):
-    """z = beta x + alpha sum_b (batch1_b batch2_b). input (N, M) or broadcast to it, batch1 (B, N, K), batch2 (B, K, M).
-
-    Raises RuntimeError for other ranks, sizes or types.
-    """
-    _batches(batch1, batch2)
-    if input.dtype != batch1.dtype:
-        raise OpError(f"self and mat2 must have the same dtype, but got {kind_of(input)} and {kind_of(batch2)}")
-    check_expands(input, (batch1.shape[1], batch2.shape[2]), "addbmm")
-    wide = jnp.float32 if is_floating(batch1) and batch1.dtype.itemsize <= 2 else None
-    product = jax.lax.dot_general(batch1, batch2, (((0, 2), (0, 1)), ((), ())), preferred_element_type=wide)
-    return _weighted(input, product, beta, alpha)
-
-
-@op(inplace=True)
-def addr(input: Array, vec1: Array, vec2: Array, *, beta=1, alpha=1):
-    """z = beta x + alpha (vec1 outer vec2). input (N, M) or broadcast to it, vec1 (N), vec2 (M).
-
-    Raises RuntimeError for other ranks or sizes.
-    """
-    for a, name in ((vec1, "vec1"), (vec2, "vec2")):
-        if a.ndim != 1:
-            raise OpError(f"addr: Expected 1-D argument {name}, but got {a.ndim}-D")
-    check_expands(input, (vec1.shape[0], vec2.shape[0]), "addr")
-    wide = jnp.result_type(input, vec1, vec2)
-    if wide.kind == "b":
-        return (input & bool(beta)) | (vec1[:, None] & vec2 & bool(alpha))
-    inside = jnp.float32 if wide.itemsize <= 2 and jnp.issubdtype(wide, jnp.floating) else wide
-    return _weighted(input.astype(wide), vec1.astype(inside)[:, None] * vec2.astype(inside), beta, alpha)
 
 
 @op(namespace="nn.functional")
@@ -294,7 +214,7 @@ def linear(input: Array, weight: Array, bias: Array | None = None):
     _one_type(x, weight)
     rows = math.prod(x.shape[:-1])
     turned = weight.shape[::-1]
-    _fitting(rows, x.shape[-1], turned if weight.ndim == 2 else (*turned, 1))
+    check_fitting(rows, x.shape[-1], turned if weight.ndim == 2 else (*turned, 1))
     product = contract(x, weight, x.ndim - 1, weight.ndim - 1)
     if bias is None:
         return product.astype(x.dtype)

@@ -9,13 +9,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.handle import Handle, value_of
 from ..core.views import concrete
 from ..errors import LinAlgError, OpError
 from . import registry
-from .declare import Array
+from .declare import Array, tensor_argument
 from .operands import is_floating, is_inexact, kind_of
 
 registry.add("linalg", "LinAlgError", LinAlgError)
+
+
+def value_as(name: str, a: Any, label: str = "A", position: int = 1) -> Any:
+    """The payload of a Tensor. Raises TypeError for anything else."""
+    if not isinstance(a, Handle):
+        tensor_argument(a, name, label, position)
+    return value_of(a)
 
 
 def check_matrices(name: str, a: Array, square: bool = False, label: str = "A") -> None:

@@ -13,6 +13,7 @@ from jax import lax
 from ..core.handle import Handle, value_of
 from ..core.views import concrete
 from ..errors import ArgumentTypeError, OpError
+from . import registry
 from .declare import Array, function, op
 from .factorizations import handed
 from .matrices import adjoint, broadcast_batches, check_float, check_matrices, check_square
@@ -53,6 +54,10 @@ def matrix_power(A: Any, n: int, *, out: Any = None) -> Any:  # noqa: N803
     check_matrices("linalg.matrix_power", value_of(A), square=True)
     base = _inverse("linalg.inv", A) if n < 0 else A
     return handed(_matrix_power(base, abs(n)), out, "matrix_power")
+
+
+registry.add_method("matrix_exp", matrix_exp)
+registry.add_method("matrix_power", matrix_power)
 
 
 def _cut(a: Array, sizes: Array, atol: Any, rtol: Any) -> Array:
@@ -280,6 +285,9 @@ def householder_product(A: Array, tau: Array):  # noqa: N803
     _check_reflections("torch.linalg.householder_product", A, tau)
     eye = jnp.broadcast_to(jnp.eye(*A.shape[-2:], dtype=A.dtype), A.shape)
     return _reflect(A, tau, eye, True, False)
+
+
+registry.add_method("orgqr", householder_product)
 
 
 @op()

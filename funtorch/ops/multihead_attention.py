@@ -93,6 +93,38 @@ def _attended(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool,
     return matmul(weights, v), weights
 
 
+def _check_sizes(query: Any, key: Any, value: Any, width: int, heads: int, separate: bool) -> None:
+    found = query.shape[2]
+    if found != width:
+        raise AssertionError(f"was expecting embedding dimension of {width}, but got {found}")
+    if width % heads:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {heads}")
+    if key.shape[:2] != value.shape[:2] or (not separate and key.shape != value.shape):
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+
+
+def _heads(
+    projected: tuple[Any, ...], heads: int, extra: tuple[Any, ...], static: tuple[Any, ...], zero: bool
+) -> tuple[Any, Any, Any, int]:
+    """Queries, keys and values by heads (N, H, length, D), and how many keys were added to those given."""
+    q, k, v = projected
+    batch, width = q.shape[1:]
+    added = 0
+    if extra[0] is not None and extra[1] is not None:
+        k, v = (cat([x, one.expand(1, batch, width)]) for x, one in zip((k, v), extra, strict=True))
+        added += 1
+    by_heads = [x.reshape(x.shape[0], batch, heads, width // heads).permute(1, 2, 0, 3) for x in (q, k, v)]
+    for at, given in enumerate(static, 1):
+        if given is not None:
+            by_heads[at] = given.reshape(batch, heads, -1, width // heads)
+    q, k, v = by_heads
+    if zero:
+        nothing = zeros((batch, heads, 1, width // heads), dtype=k.dtype)
+        k, v = cat([k, nothing], 2), cat([v, nothing], 2)
+        added += 1
+    return q, k, v, added
+
+
 @function("nn.functional")
 def multi_head_attention_forward(
     query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
@@ -106,20 +138,17 @@ def multi_head_attention_forward(
     Args:
         query: (L, N, E) or (L, E).
         key: (S, N, E_k) or (S, E_k); value: (S, N, E_v) or (S, E_v).
-        embed_dim_to_check: E.
-        num_heads: H; divides E.
+        embed_dim_to_check: E; num_heads: H, divides E.
         in_proj_weight: (3 E, E), or with ``use_separate_proj_weight`` instead of it q_proj_weight (E, E), k_proj_weight
             (E, E_k), v_proj_weight (E, E_v); in_proj_bias: (3 E).
         bias_k, bias_v: (1, 1, E): one more key and value.
         add_zero_attn: whether there is one more key and value of zeros.
-        dropout_p: the probability with which a weight is dropped in training.
+        dropout_p: the probability with which a weight is dropped in training mode.
         out_proj_weight: (E, E); out_proj_bias: (E).
         key_padding_mask: (N, S) or (S): bools (true: don't look), or floats that are added to the scores.
-        need_weights: whether to return the weights.
-        attn_mask: (L, S) or (N H, L, S), likewise.
+        attn_mask: (L, S) or (N H, L, S), likewise. need_weights: whether to return the weights.
         static_k, static_v: (N H, S, E / H): keys and values that are used as they are.
-        average_attn_weights: whether the weights are averaged over the heads.
-        is_causal: that ``attn_mask`` is the causal one.
+        average_attn_weights: average them over the heads; is_causal: ``attn_mask`` is the causal one.
 
     Returns:
         (L, N, E) or (L, E), and the weights (N, L, S), (N, H, L, S) or without N, or None.
@@ -133,48 +162,27 @@ def multi_head_attention_forward(
     if not batched:
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    rows, batch, width = query.shape
     if is_causal and attn_mask is None:
         raise OpError(NEEDS_MASK)
     # The mask itself is only left out where the attention can make it by itself.
     causal = is_causal and key_padding_mask is None and not need_weights
     padding = _added(key_padding_mask, "key_padding_mask", query)
     mask = None if causal else _added(attn_mask, "attn_mask", query)
-    if width != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
-    size = width // num_heads
-    if size * num_heads != width:
-        raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
-    if key.shape[:2] != value.shape[:2] or (not use_separate_proj_weight and key.shape != value.shape):
-        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     if mask is not None:
-        mask = _check_mask(mask, num_heads, batch, rows, key.shape[0])
+        mask = _check_mask(mask, num_heads, query.shape[1], query.shape[0], key.shape[0])
     q, k, v = _projected(
         (query, key, value), in_proj_weight, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias,
         use_separate_proj_weight,
     )  # fmt: skip
-
-    def heads_of(x: Any) -> Any:  # (length, N, E) -> (N, H, length, D)
-        return x.reshape(x.shape[0], batch, num_heads, size).permute(1, 2, 0, 3)
-
-    more = 0
-    if bias_k is not None and bias_v is not None:
-        k, v = (cat([x, extra.expand(1, batch, width)]) for x, extra in ((k, bias_k), (v, bias_v)))
-        more += 1
-    q = heads_of(q)
-    k = heads_of(k) if static_k is None else static_k.reshape(batch, num_heads, -1, size)
-    v = heads_of(v) if static_v is None else static_v.reshape(batch, num_heads, -1, size)
-    if add_zero_attn:
-        nothing = zeros((batch, num_heads, 1, size), dtype=k.dtype)
-        k, v = cat([k, nothing], 2), cat([v, nothing], 2)
-        more += 1
+    q, k, v, more = _heads((q, k, v), num_heads, (bias_k, bias_v), (static_k, static_v), add_zero_attn)
     if padding is not None and padding.shape[1] + more != k.shape[2]:
         raise AssertionError(f"Expected key_padded_mask.shape[1] to be {k.shape[2] - more}, but got {padding.shape[1]}")
     if more:
         mask, padding = (None if m is None else pad(m, (0, more)) for m in (mask, padding))
     rate = dropout_p if training else 0.0
     z, weights = _attended(q, k, v, _merged(mask, padding), rate, causal, need_weights)
-    z = linear(z.permute(2, 0, 1, 3).reshape(rows, batch, width), out_proj_weight, out_proj_bias)
+    z = linear(z.permute(2, 0, 1, 3).reshape(query.shape), out_proj_weight, out_proj_bias)
     if weights is not None:
         weights = weights.mean(dim=1) if average_attn_weights else weights
         weights = weights if batched else weights.squeeze(0)

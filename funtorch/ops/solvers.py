@@ -11,7 +11,8 @@ from jax import lax
 
 from ..core.handle import value_of
 from ..errors import LinAlgError, OpError
-from .declare import Array, function, op, tensor_argument
+from . import registry
+from .declare import Array, function, op
 from .factorizations import _lu, handed
 from .matrices import (
     adjoint,
@@ -46,7 +47,6 @@ def _inv_ex(A: Array):  # noqa: N803
 
 
 def _inverse(name: str, a: Any) -> Any:
-    tensor_argument(a, name, "A", 1) if not hasattr(a, "_payload") else value_of(a)
     inverse, info = _inv_ex(a)
     raise_for(info, lambda batch, k: LinAlgError(SINGULAR.format(name, batch, k)))
     return inverse
@@ -71,6 +71,9 @@ def inv(A: Any, *, out: Any = None) -> Any:  # noqa: N803
             [0.0000, 0.2500]])
     """
     return handed(_inverse("linalg.inv", A), out, "inv")
+
+
+registry.add_method("inverse", inv)
 
 
 @function("linalg")

@@ -92,8 +92,8 @@ class Adam(Optimizer):
                 "maximize": group["maximize"],
             }  # fmt: skip
             apply_rule(
-                adam, group, params, [self.state[p] for p in params], keys, ("lr", "betas0", "betas1", "eps", "weight_decay"),
-                options, group["differentiable"],
+                adam, group, params, [self.state[p] for p in params], keys,
+                ("lr", "betas0", "betas1", "eps", *(("weight_decay",) if options["decay"] else ())), options, group["differentiable"],
             )  # fmt: skip
         return loss
 

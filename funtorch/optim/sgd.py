@@ -80,6 +80,7 @@ class SGD(Optimizer):
                 }  # fmt: skip
                 apply_rule(
                     sgd, group, some, [self.state[p] if momentum else {} for p in some], ("momentum_buffer",) if momentum else (),
-                    ("lr", "momentum", "dampening", "weight_decay"), options, group["differentiable"],
+                    ("lr", *(("momentum", "dampening") if momentum else ()), *(("weight_decay",) if options["decay"] else ())),
+                    options, group["differentiable"],
                 )  # fmt: skip
         return loss

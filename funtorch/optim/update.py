@@ -17,7 +17,7 @@ from ..core.call import call
 from ..core.engine import CONCRETE, run
 from ..core.handle import Handle
 from ..core.op import Op
-from ..core.recorder import number
+from ..core.recorder import look_up, number
 from ..core.state import state as mode
 from ..core.views import write
 from ..tensor import Tensor
@@ -114,9 +114,12 @@ def _replaced(op: Op, targets: list[Tensor], args: list[Any]) -> bool:
 
 def _number(group: dict[str, Any], name: str) -> Any:
     """A hyperparameter as an argument: a Tensor, an array inside compiled code, or a double."""
-    container, key = (group[name[:-1]], int(name[-1])) if name[-1].isdigit() and name not in group else (group, name)
-    value = number(container, key)
-    return value if isinstance(value, Handle) or hasattr(value, "dtype") else np.asarray(value, np.float64)
+    path: tuple = (name,) if name in group else (name[:-1], int(name[-1]))  # "betas0" is group["betas"][0]
+    value = look_up(group, path)
+    if isinstance(value, Handle):
+        return value
+    value = number(group, *path)
+    return value if hasattr(value, "dtype") else np.asarray(value, np.float64)
 
 
 def safe_sqrt(x: Any) -> Any:

@@ -54,9 +54,9 @@ class Compiled:
         # Inside a transform, a trace or another recording the function is simply part of it.
         if state.recorder is not None or state.levels or not settings.enabled:
             return self.function(*args, **kwargs)
-        leaves, spec = flatten((args, kwargs))
+        leaves, spec = _flat_arguments(args, kwargs)
         tensors = list({id(leaf): leaf for leaf in leaves if isinstance(leaf, Handle)}.values())
-        if any(type(value_of(t)) not in CONCRETE for t in tensors):
+        if any([type(value_of(t)) not in CONCRETE for t in tensors]):
             return self.function(*args, **kwargs)
         with _lock:
             entry = self._entry(leaves, spec, tensors)
@@ -127,6 +127,19 @@ class Compiled:
         if self.fullgraph:
             raise OpError(f"compile({name}, fullgraph=True): it can't be one program: {why}") from error
         warnings.warn(f"funtorch.compile({name}): for these arguments it stays eager: {why}", stacklevel=4)
+
+
+_positional: dict[int, Spec] = {}  # the structure of so many Tensors as positional arguments
+
+
+def _flat_arguments(args: tuple, kwargs: dict) -> tuple[list[Any], Spec]:
+    """The leaves of a call's arguments and their structure."""
+    if kwargs or not all([isinstance(a, Handle) for a in args]):
+        return flatten((args, kwargs))
+    spec = _positional.get(len(args))
+    if spec is None:
+        spec = _positional[len(args)] = flatten((args, kwargs))[1]
+    return list(args), spec
 
 
 def _static_key(leaf: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl
 from ..core.handle import Handle, make, value_of
 from ..core.op import Op, is_differentiable
-from ..core.recorder import Disagreement, Recording, Tracing
+from ..core.recorder import Disagreement, Recording, Tracing, look_up
 from ..core.tape import FreedNode, Leaf, place_of
 from ..core.trees import Spec, flatten, unflatten
 from ..core.views import take
@@ -52,6 +53,9 @@ class Variant:
         self.left: list[int] = []  # of each written gradient: 0 None, 1 a new Tensor, 2 the same Tensor
         self.op = self._traced(function, leaves, spec, tensors)
         self.records = ON_TAPE in self.history
+        new = sum(kind == NEW for kind, _ in self.kinds)
+        self.ends = (new, new + len(self.written), new + len(self.written) + sum(map(bool, self.left)))
+        self.sources = list({id(g): g for g, _, _ in recording.draws}.values())
         self.kernel = self._kernel()
 
     # Tracing
@@ -59,7 +63,7 @@ class Variant:
     def _traced(self, function: Callable, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> Op:
         recording = self.recording
         samples = [thunk_shape(signature) for _, _, signature in recording.draws]
-        numbers = [np.asarray(container[key]) for container, key in recording.numbers]
+        numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
         inputs = [value_of(t) for t in tensors] + [value_of(c) for c in self.cells] + [t._grad._payload for t in self.held]
         specs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in [*inputs, *numbers]] + samples
 
@@ -180,9 +184,9 @@ class Variant:
 
     def __call__(self, tensors: list[Handle]) -> Any:
         recording = self.recording
-        saved = [(source, source.get_state()) for source in {id(g): g for g, _, _ in recording.draws}.values()] if self.guards else []
+        saved = [(source, source.get_state()) for source in self.sources] if self.guards else []
         draws = [thunk() for _, thunk, _ in recording.draws]
-        numbers = [np.asarray(container[key]) for container, key in recording.numbers]
+        numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
         grads = [t._grad for t in self.held]
         if self.records:
             made = call(self.op, [*tensors, *self.cells, *grads, *numbers, *draws])
@@ -190,9 +194,7 @@ class Variant:
         else:
             made = None
             results = self._run([*tensors, *self.cells, *grads], [*numbers, *draws])
-        new = sum(kind == NEW for kind, _ in self.kinds)
-        written = new + len(self.written)
-        end = written + sum(map(bool, self.left))
+        new, written, end = self.ends
         if self.guards:
             self._check(results[end:], saved)
         self._commit_cells(results[new:written], None if made is None else made[new:written])
@@ -268,6 +270,16 @@ class Variant:
 def _op_of(closed: Any, name: str) -> Op:
     flat = jaxpr_as_fun(closed)
     return Op(lambda *arrays: tuple(flat(*arrays)), name)
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _kept_array(value: Any) -> Any:
+    return jnp.asarray(value)
+
+
+def as_array(value: Any) -> Any:
+    """A hyperparameter as an array; a Python number that stays the same is moved to the device once."""
+    return _kept_array(value) if isinstance(value, (int, float)) else np.asarray(value)
 
 
 def _history(tensor: Handle) -> int:

@@ -113,7 +113,7 @@ class _BatchNorm(_NormBase):
         )
 
 
-def _of_rank(name: str, base: type, ranks: tuple[int, ...], doc: str) -> type:
+def _of_rank(name: str, base: type, ranks: tuple[int, ...], doc: str) -> Any:
     """A norm whose input must have one of these ranks."""
     words = " or ".join(f"{rank}D" for rank in ranks)
 
@@ -207,20 +207,18 @@ class SyncBatchNorm(_BatchNorm):
 class _InstanceNorm(_NormBase):
     """What the instance norms share: `forward`, also for an input without the batch dimension."""
 
+    rank_without_batch: int
+
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
         track_running_stats: bool = False, device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def _get_no_batch_dim(self) -> int:
-        """The rank of an input without the batch dimension."""
-        raise NotImplementedError
-
     def forward(self, input: Any) -> Any:
         """input (N, C, *) or (C, *); z the same."""
         self._check_input_dim(input)
-        single = input.dim() == self._get_no_batch_dim()
+        single = input.dim() == self.rank_without_batch
         channels = input.shape[0 if single else 1]
         if channels != self.num_features:
             if self.affine:
@@ -251,9 +249,9 @@ def _warn_of_channels(dim: int) -> None:
 
 
 def _instance(name: str, rank: int, doc: str) -> type:
-    cls = _of_rank(name, _InstanceNorm, (rank - 1, rank), doc)
-    cls._get_no_batch_dim = lambda self: rank - 1
-    return cls
+    made = _of_rank(name, _InstanceNorm, (rank - 1, rank), doc)
+    made.rank_without_batch = rank - 1
+    return made
 
 
 InstanceNorm1d = _instance("InstanceNorm1d", 3, INSTANCE.format("(N, C, L) or (C, L)"))

@@ -36,9 +36,10 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     """
     if not isinstance(vec, Handle):
         raise ArgumentTypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
+    values: Any = vec
     start = 0
     for parameter in parameters:
         count = parameter.numel()
         with no_grad():
-            parameter.data = vec[start : start + count].view_as(parameter).clone()
+            parameter.data = values[start : start + count].view_as(parameter).clone()
         start += count
