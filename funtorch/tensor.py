@@ -133,7 +133,9 @@ class Tensor(Handle):
 
     def data_ptr(self) -> int:
         """A number that two Tensors share if they share elements."""
-        base = self if self._base is None else self._base
+        base = self
+        while base._base is not None:
+            base = base._base
         return id(base) + self.storage_offset() * self.element_size()
 
     def is_floating_point(self) -> bool:
@@ -190,7 +192,7 @@ class Tensor(Handle):
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if requires_grad and self.dtype.category < dtypes.FLOAT:
-            raise OpError("only Tensors of floating point and complex dtype can require gradients")
+            raise OpError("only Tensors of floating point dtype can require gradients")
         if requires_grad and self._inference and not state.inference:
             raise OpError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         self._requires = bool(requires_grad)
@@ -221,12 +223,14 @@ class Tensor(Handle):
     def grad(self, value: Any) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise ArgumentTypeError(f"assigned grad expected to be a Tensor or None but got {type(value).__name__}")
-            if value.shape != self.shape or value.dtype != self.dtype:
+                raise ArgumentTypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            if value.shape != self.shape:
                 raise OpError(
-                    f"assigned grad has data of a different size or type: {list(value.shape)} {value.dtype}, but the "
-                    f"tensor is {list(self.shape)} {self.dtype}"
+                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
+                    "Please ensure that the gradient and the tensor are the same size"
                 )
+            if value.dtype != self.dtype:
+                raise OpError(f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{self.dtype}'")
         if state.recorder is not None:
             state.recorder.clear_grad(self)
         self._grad = value

@@ -14,7 +14,7 @@ from ..core.handle import Handle, make, without_history
 from ..core.op import Op, is_differentiable
 from ..core.state import state
 from ..core.tape import Leaf, place_of
-from ..errors import ArgumentTypeError, OpError
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from .graph import GradientEdge, tensor_at
 
 _PLUS = Op(lambda a, b: a + b, "add")
@@ -34,6 +34,8 @@ def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) 
         if cotangent is None:
             if payload.shape not in ((), (1,)) and root.numel() != 1:
                 raise OpError("grad can be implicitly created only for scalar outputs")
+            if payload.dtype.kind == "c":
+                raise OpError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
             if not is_differentiable(payload.dtype):
                 raise OpError(f"grad can be computed only for floating point and complex outputs, not {root.dtype}")
             made.append(make(np.ones(payload.shape, payload.dtype)))
@@ -123,7 +125,8 @@ def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None
         grad = grad if changed is None else changed
     held = tensor._grad
     if held is None:
-        tensor._grad = grad
+        # A Tensor of its own, since it will be changed in place: hooks and other leaves may hold this one.
+        tensor._grad = grad if grad._requires else without_history(grad)
     elif created := (create_graph or held._requires):
         tensor._grad = call(_PLUS, (held, grad), recording=created)
     else:  # others may hold this gradient: it is changed in place, as PyTorch does
@@ -170,10 +173,10 @@ def grad(
     roots, wanted = tuple(map(tensor_at, _as_tuple(outputs))), tuple(map(tensor_at, _as_tuple(inputs)))
     given = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
     if materialize_grads and allow_unused is False:
-        raise OpError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ArgumentValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     _checked_roots(roots)
     if not wanted:
-        raise OpError("grad requires non-empty inputs.")
+        raise OpError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
     for tensor in wanted:
@@ -202,8 +205,8 @@ def _finished(wanted: Sequence[Any], grads: list[Any], allow_unused: bool, mater
         return tuple(make(np.zeros(t._payload.shape, t._payload.dtype)) if g is None else g for t, g in zip(wanted, grads, strict=True))
     if not allow_unused and any(g is None for g in grads):
         raise OpError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-            f"is the desired behavior. (input number {grads.index(None)})"
+            f"The differentiated Tensor at index {[g is None for g in grads].index(True)} appears to not have been used in the "
+            "graph. Set allow_unused=True if this is the desired behavior."
         )
     return tuple(grads)
 

@@ -19,6 +19,8 @@ KERNEL_CALL, KERNEL_ARRAY, KERNEL_ELEMENT, KERNEL_PRODUCT = 7.0, 0.4, 0.00015, 0
 LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
 # (host microseconds below, calls on the host before a kernel)
 PATIENCE = ((100.0, 64), (400.0, 16), (LARGE, 4))
+# What NumPy does by making a view: no work on the host.
+FREE = frozenset({"reshape", "squeeze", "expand_dims", "transpose", "rev", "slice", "dynamic_slice", "broadcast_in_dim", "split"})
 
 
 @dataclasses.dataclass
@@ -42,7 +44,7 @@ class Work:
             else:
                 size = sum(math.prod(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape"))
                 self.steps += 1
-                self.elements += size
+                self.elements += 0 if eqn.primitive.name in FREE else size
                 self.products += size * _depth(eqn)
         return self
 

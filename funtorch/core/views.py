@@ -59,7 +59,7 @@ def _through(link: Link, base: Handle, recording: bool) -> Any:
 
 def attach(result: Handle, source: Handle, op: Link) -> None:
     """Make ``result`` a view of ``source`` through ``op``."""
-    if source._base is None:
+    if source._base is None or shares_values(source):
         result._base = source
         result._chain = (op,)
         result._seen = source._version
@@ -85,15 +85,26 @@ def alias(source: Handle, detached: bool) -> Any:
     return result
 
 
+def shares_values(tensor: Handle) -> bool:
+    """Whether a Tensor is another's `detach`: the elements are shared, but its history is its own, as is that of its views."""
+    return bool(tensor._chain) and tensor._chain[-1] is _DETACH
+
+
 def refresh(view: Handle) -> None:
     """Bring a view up to date with its base."""
     base = view._base
     assert base is not None
+    if base._base is not None:
+        refresh(base)
     if view._seen == base._version:
         return
     value = replay(view, view._chain)
     view._seen = base._version
-    take(view, value)
+    if shares_values(view):
+        view._payload = value._payload
+        view._version += 1
+    else:
+        take(view, value)
 
 
 def replay(view: Handle, chain: tuple[Link, ...]) -> Any:
@@ -122,6 +133,16 @@ def write(target: Handle, new: Handle) -> None:
     if base is None:
         _put(target, new, history=state.grad)
         return
+    if shares_values(target):
+        write_values(base, new)
+        _put(target, new, history=state.grad)
+        target._seen = base._version
+        return
+    if target._detached and state.grad and new._requires:
+        raise OpError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view with grad "
+            "mode enabled, or do the modification in no_grad mode too."
+        )
     if target._siblings is not None and state.grad and not target._detached and (new._requires or base._requires):
         raise OpError(
             f"Output 0 of {target._siblings} is a view and is being modified inplace. This view is the output of a "
@@ -129,7 +150,20 @@ def write(target: Handle, new: Handle) -> None:
             "You should replace the inplace operation by an out-of-place one."
         )
     new = _written(base, target._chain, new, not target._detached)
-    _put(base, new, history=state.grad and not target._detached)
+    if target._detached:
+        write_values(base, new)
+    else:
+        write(base, new)
+
+
+def write_values(target: Handle, new: Handle) -> None:
+    """Give ``target`` the value of ``new``, and leave its history as it is."""
+    value = make(constant(new._payload), new._birth)
+    before, state.grad = state.grad, False
+    try:
+        write(target, value)
+    finally:
+        state.grad = before
 
 
 def _written(base: Any, chain: tuple[Link, ...], new: Any, recording: bool) -> Any:
@@ -200,7 +234,7 @@ def layout(handle: Handle) -> tuple[tuple[int, ...], int]:
     if base is None:
         return contiguous_strides(handle._payload.shape), 0
     shape = tuple(base._payload.shape)
-    strides, offset = contiguous_strides(shape), 0
+    strides, offset = layout(base)
     for op in handle._chain:
         if op.layout is None:
             shape, strides, offset = tuple(handle._payload.shape), contiguous_strides(handle._payload.shape), 0

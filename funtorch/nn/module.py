@@ -110,7 +110,7 @@ class Module(ModuleState):
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Has this module's calls compiled from now on; takes the arguments of `funtorch.compile`."""
-        from .. import compile
+        from ..transforms import compile
 
         object.__setattr__(self, "_compiled_call_impl", compile(self._call_impl, *args, **kwargs))
 

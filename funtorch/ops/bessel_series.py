@@ -60,6 +60,7 @@ def _split(x: Array, near: Any, far: Any) -> Array:
 
 
 def first_kind(x: Array, order: int) -> Array:
+    """J_order(x) for order 0 or 1 and any real x (*), in its dtype."""
     sines, mean, _ = _circle()
 
     def near(y: Array) -> Array:
@@ -78,6 +79,7 @@ def first_kind(x: Array, order: int) -> Array:
 
 
 def second_kind(x: Array, order: int) -> Array:
+    """Y_order(x) for order 0 or 1: -inf at 0, NaN below. x (*), in its dtype."""
     sines, mean, neumann = _circle()
 
     def near(y: Array) -> Array:
@@ -130,6 +132,7 @@ def _far_third(x: Array, order: int) -> Array:
 
 
 def third_kind(x: Array, order: int, scaled: bool) -> Array:
+    """K_order(x) for order 0 or 1, times e^x if ``scaled``: inf at 0, NaN below. x (*), in its dtype."""
     inner = jnp.where(x > 0, x, 1)
     small = _small_third(jnp.where(inner <= 1, inner, 1), order)
     large = _split(jnp.maximum(inner, 1), lambda y: _line_third(y, order), lambda y: _far_third(y, order))

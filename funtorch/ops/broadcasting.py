@@ -74,8 +74,13 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     return _expand(self, expanded(tuple(value_of(self).shape), sizes_of(sizes, "expand", size)))
 
 
+def _expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """``expand`` to the shape of ``other``."""
+    return expand(self, tuple(other.shape))
+
+
 registry.add_method("expand", expand)
-registry.add_method("expand_as", lambda self, other: expand(self, tuple(other.shape)))
+registry.add_method("expand_as", _expand_as)
 
 
 @function(method=True)

@@ -13,8 +13,9 @@ from .conversion import clone
 from .declare import function
 from .diagonals import diagonal
 from .permuting import permute, t, transpose
-from .reshaping import squeeze, unsqueeze, view
+from .reshaping import view
 from .splitting import select, split, split_with_sizes, unbind
+from .squeezing import squeeze, unsqueeze
 from .strided import as_strided, unfold
 
 
@@ -37,7 +38,10 @@ def _copied(name: str, view: Callable) -> Callable:
     def copy(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
         seen = view(input, *args, **named)
         made = tuple(map(clone, seen)) if isinstance(seen, tuple) else clone(seen)
-        return made if out is None else into(out, made, name)
+        if out is None:
+            return made
+        written = into(out, made, name)
+        return None if isinstance(made, tuple) else written  # several results are only written
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"``{name.removesuffix('_copy')}`` as a copy, with the same arguments."

@@ -13,7 +13,7 @@ from .return_types import TYPES
 def det(A: Array):  # noqa: N803
     """The determinant of square matrices. A (*, n, n), z (*). Raises RuntimeError for other than square matrices of floats."""
     check_square("linalg.det", A)
-    return jnp.linalg.det(A)
+    return jnp.linalg.det(A) if A.shape[-1] else jnp.ones(A.shape[:-2], A.dtype)
 
 
 @op(namespace="linalg", result=TYPES["linalg_slogdet"]._make)

@@ -27,6 +27,8 @@ ZERO_PIVOT = (
 def _first_bad_minor(a: Array) -> Array:
     """The order of the first leading minor that isn't positive, 0 if all are: int32 (*)."""
     n = a.shape[-1]
+    if not n:
+        return jnp.zeros(a.shape[:-2], np.int32)
 
     def eliminate(k: Any, carry: tuple) -> tuple:
         rest, found = carry
@@ -175,7 +177,7 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N
 def _old_lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """`linalg.lu_factor` without its error, by its old name; with ``get_infos`` also the codes."""
     found = _lu_checked("lu", A, pivot, not get_infos)
-    return handed(found if get_infos else found[:2], out, "lu")
+    return handed(TYPES["linalg_lu_factor_ex"]._make(found) if get_infos else found[:2], out, "lu")
 
 
 def _unpacked(lu: Array) -> tuple[Array, Array]:

@@ -20,10 +20,11 @@ registry.add("linalg", "LinAlgError", LinAlgError)
 
 
 def value_as(name: str, a: Any, label: str = "A", position: int = 1) -> Any:
-    """The payload of a Tensor. Raises TypeError for anything else."""
+    """What is known of a Tensor, traced and batched ones too: its shape and dtype. Raises TypeError for anything else."""
     if not isinstance(a, Handle):
         tensor_argument(a, name, label, position)
-    return value_of(a)
+    value = value_of(a)
+    return jax.ShapeDtypeStruct(value.shape, value.dtype)
 
 
 def check_matrices(name: str, a: Array, square: bool = False, label: str = "A") -> None:

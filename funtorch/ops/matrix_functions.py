@@ -10,14 +10,14 @@ import jax.scipy.linalg
 import numpy as np
 from jax import lax
 
-from ..core.handle import Handle, value_of
+from ..core.handle import Handle
 from ..core.views import concrete
 from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, function, op
 from .factorizations import handed
-from .matrices import adjoint, broadcast_batches, check_float, check_matrices, check_square
-from .operands import is_inexact, kind_of
+from .matrices import adjoint, broadcast_batches, check_float, check_matrices, check_square, value_as
+from .operands import in_float32, is_inexact, kind_of
 from .return_types import TYPES
 from .solvers import _inverse, _is_vector
 from .spectra import _eigh, singular_values
@@ -26,10 +26,11 @@ from .spectra import _eigh, singular_values
 @op(namespace="linalg", alias=("torch.matrix_exp",))
 def matrix_exp(A: Array):  # noqa: N803
     """sum_k A^k / k!. A (*, n, n), z the same. Raises RuntimeError for other than square matrices of floats."""
-    check_square("linalg.matrix_exp", A)
+    check_matrices("linalg.matrix_exp", A, square=True)
+    check_float("linalg.matrix_exp", A, low=True)
     if not A.size:
         return A
-    return jax.scipy.linalg.expm(A, max_squarings=64)
+    return in_float32(lambda x: jax.scipy.linalg.expm(x, max_squarings=64))(A)
 
 
 @op(namespace="linalg", name="_matrix_power", out=False)
@@ -51,7 +52,7 @@ def matrix_power(A: Any, n: int, *, out: Any = None) -> Any:  # noqa: N803
     """
     if not isinstance(n, int):
         raise ArgumentTypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
-    check_matrices("linalg.matrix_power", value_of(A), square=True)
+    check_matrices("linalg.matrix_power", value_as("linalg_matrix_power", A), square=True)
     base = _inverse("linalg.inv", A) if n < 0 else A
     return handed(_matrix_power(base, abs(n)), out, "matrix_power")
 
@@ -210,7 +211,7 @@ def _check_lstsq(a: Array, b: Array, driver: str | None) -> None:
 
 
 @function("linalg")
-def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:  # noqa: N803
+def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None, out: Any = None) -> Any:  # noqa: N803
     """The X of least norm that makes |AX - B| least.
 
     Args:
@@ -226,18 +227,19 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     Raises:
         RuntimeError: shapes that don't fit, several dtypes, or an unknown driver.
     """
-    _check_lstsq(value_of(A), value_of(B), driver)
+    _check_lstsq(value_as("lstsq", A), value_as("lstsq", B, "B", 2), driver)
     x, residuals, rank, sizes = _lstsq(A, B, rcond)
     used = driver or "gelsy"
     m, n = A.shape[-2:]
     found = concrete(rank)
     full = m > n and used != "gelsy" and (found is None or bool((found == n).all()))
-    return TYPES["linalg_lstsq"]._make((
+    result = TYPES["linalg_lstsq"]._make((
         x,
-        residuals if full else sizes.new_empty((0,)),
+        residuals if full else residuals.reshape(-1)[:0],
         rank.new_empty((0,)) if used == "gels" else rank,
-        sizes if used in ("gelsd", "gelss") else sizes.new_empty((0,)),
+        sizes.detach() if used in ("gelsd", "gelss") else sizes.new_empty((0,)),
     ))  # fmt: skip
+    return handed(result, out, "lstsq")
 
 
 def _reflect(vectors: Array, tau: Array, x: Array, backwards: bool, adjoined: bool) -> Array:

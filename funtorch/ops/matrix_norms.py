@@ -9,12 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dims import wrap_dim, wrap_dims
-from ..core.handle import value_of
 from ..errors import ArgumentTypeError, OpError
 from . import diagonals
 from .declare import Array, function, op
 from .factorizations import handed
-from .matrices import check_float, check_matrices
+from .matrices import check_float, check_matrices, value_as
 from .norms import _modulus
 from .norms import vector_norm as _vector_norm
 from .operands import in_float32, is_inexact, kind_of
@@ -138,7 +137,7 @@ def norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
         RuntimeError: another order, number of dimensions or dtype.
     """
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    rank = len(value_of(input).shape)
+    rank = value_as("linalg.norm", input, "input").ndim
     if ord is not None and dims is not None and len(dims) not in (1, 2):
         raise OpError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if ord is not None and dims is None and rank not in (1, 2):
@@ -162,12 +161,12 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:  # noqa: N803
     Raises:
         RuntimeError: other than such matrices of floats, or an unknown order.
     """
-    shape = tuple(value_of(A).shape)
+    shape = tuple(value_as("cond", A).shape)
     if len(shape) < 2:
         raise OpError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p in (None, 2, -2):
         return handed(_spectral_cond(A, p == -2), out, "cond")
-    check_matrices(f"linalg.cond(ord={p})", value_of(A), square=True)
+    check_matrices(f"linalg.cond(ord={p})", value_as("cond", A), square=True)
     if 0 in shape[-2:]:
         return handed(A.new_zeros(shape[:-2]).real, out, "cond")
     inverse, info = inv_ex(A)
@@ -216,7 +215,8 @@ def _linalg_cross(input: Array, other: Array, *, dim=-1):
 @op(namespace="linalg", name="vander", out=False)
 def _linalg_vander(x: Array, *, N=None):  # noqa: N803
     """Vandermonde matrices: column j holds x to the power j. x (*, n), z (*, n, N). Raises RuntimeError if N < 2."""
-    columns = (x.shape[-1] if x.ndim else 1) if N is None else N
+    x = jnp.atleast_1d(x)
+    columns = x.shape[-1] if N is None else N
     if columns <= 1:
         raise OpError("N must be greater than 1.")
     kind = np.dtype(np.int64) if x.dtype.kind in "iub" else x.dtype

@@ -104,27 +104,6 @@ def layer_norm(input: Array, normalized_shape, weight: Array | None = None, bias
     return affine(z, weight, bias, tuple(normalized_shape)).astype(input.dtype)
 
 
-@op(namespace=PURE, name="native_layer_norm")
-def _with_moments(input: Array, normalized_shape, weight: Array | None, bias: Array | None, eps):
-    """`layer_norm` with the mean and 1 / sqrt(var + eps)."""
-    axes = _trailing(input, normalized_shape, "layer_norm", ", ", weight=weight, bias=bias)
-    refuse("LayerNormKernelImpl", input, "bic")
-    z, mean, var = standardised(wide(input), axes, eps)
-    z = affine(z, weight, bias, tuple(normalized_shape)).astype(input.dtype)
-    kind = input.dtype if weight is None else weight.dtype
-    return z, mean.astype(kind), jax.lax.rsqrt(var + eps).astype(kind)
-
-
-@function()
-def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
-    """`layer_norm`, and without gradient the mean and 1 / sqrt(var + eps).
-
-    input (*, S), weight S, bias S; z (*, S), and two of (*, 1...).
-    """
-    z, mean, scale = _with_moments(input, normalized_shape, weight, bias, eps)
-    return z, mean.detach(), scale.detach()
-
-
 @op(namespace="nn.functional", out=False)
 def rms_norm(input: Array, normalized_shape, weight: Array | None = None, eps=None):
     """Mean square 1 over the last dimensions: z = x / sqrt(mean(x^2) + eps) w.

@@ -17,7 +17,8 @@ from . import registry
 from .declare import function
 from .kept import kept
 from .permuting import t, transpose
-from .reshaping import sizes_of, squeeze, unsqueeze
+from .reshaping import sizes_of
+from .squeezing import squeeze, unsqueeze
 from .strided import as_strided
 
 

@@ -52,7 +52,8 @@ def _text(self: Any) -> str:
 
 def _made(name: str, fields: str) -> type:
     base = namedtuple(name, fields.split(), module=_MODULE)  # type: ignore[misc]
-    return type(name, (base,), {"__slots__": (), "__repr__": _text, "__module__": _MODULE})
+    doc = f"What ``{name}`` gives: a named tuple of {', '.join(fields.split())}."
+    return type(name, (base,), {"__slots__": (), "__repr__": _text, "__module__": _MODULE, "__doc__": doc})
 
 
 TYPES: dict[str, Any] = {name: _made(name, fields) for name, fields in _FIELDS.items()}

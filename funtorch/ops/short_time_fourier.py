@@ -7,11 +7,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.handle import value_of
 from ..core.views import concrete
 from ..errors import OpError, OutOfBoundsError
 from . import registry
 from .declare import Array, function, op
+from .matrices import value_as
 from .operands import is_inexact, kind_of
 from .padding import pad_by
 
@@ -102,7 +102,7 @@ def stft(
     if align_to_window:
         raise OpError("stft: align_to_window should only be set when center = false.") if center else OpError("stft: align_to_window=True is not supported")
     hop, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
-    x, w = value_of(input), None if window is None else value_of(window)
+    x, w = value_as("stft", input, "input"), None if window is None else value_as("stft", window, "window", 5)
     options = {
         "n_fft": n_fft, "hop_length": hop, "win_length": length, "window": w, "normalized": normalized, "onesided": onesided,
         "return_complex": return_complex, "align_to_window": align_to_window,
@@ -115,7 +115,7 @@ def stft(
         )
     if center and x.ndim in (1, 2, 3):
         input = _stft_pad(input, n_fft // 2, pad_mode)
-        x = value_of(input)
+        x = value_as("stft", input)
     _check_stft(_told("stft", x, **options), x, n_fft, hop, length, w)
     half = not is_complex if onesided is None else onesided
     if half and is_complex:
@@ -191,7 +191,7 @@ def istft(
     Raises:
         RuntimeError: options out of range, other ranks or dtypes, or places that no window reaches (in eager code).
     """
-    x, w = value_of(input), None if window is None else value_of(window)
+    x, w = value_as("istft", input, "input"), None if window is None else value_as("istft", window, "window", 5)
     hop, win = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
     told = _told(
         "istft", x, n_fft=n_fft, hop_length=hop, win_length=win, window=w, center=center, normalized=normalized, onesided=onesided,

@@ -17,6 +17,7 @@ def sign_of(x: Array) -> Array:
 
 @jax.custom_jvp
 def magnitude(x: Array) -> Array:
+    """|x| of a real array, with slope 0 at 0."""
     return jnp.abs(x)
 
 

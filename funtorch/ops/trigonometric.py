@@ -91,6 +91,7 @@ def atan2(input: Operand, other: Operand):
 
 @jax.custom_jvp
 def angle_of(y: Array, x: Array) -> Array:
+    """Angle of the point (x, y), with slopes 0 at the origin. x, y of one shape."""
     return jnp.arctan2(y, x)
 
 

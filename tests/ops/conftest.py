@@ -18,9 +18,9 @@ def _leaves(result: Any) -> list:
 
 def _numbers(tensor: Any) -> np.ndarray:
     tensor = tensor.detach()
-    return tensor.float().numpy() if str(tensor.dtype) == "torch.bfloat16" else tensor.resolve_conj().numpy() if isinstance(
-        tensor, torch.Tensor
-    ) else tensor.numpy()
+    if str(tensor.dtype) == "torch.bfloat16":
+        return tensor.float().numpy()
+    return (tensor.resolve_conj() if isinstance(tensor, torch.Tensor) else tensor).numpy()
 
 
 def _run(module: Any, f: Any, arrays: tuple, grad: bool) -> tuple[list, list]:

@@ -40,7 +40,10 @@ PLAIN = {
     "unique NaN": (lambda t, x: t.unique(x[:5], return_counts=True), NANS),
     "unique values": (lambda t, x: x.unique(), INTS),
     "unique of a matrix": (lambda t, x: t.unique(x.view(2, 3), return_inverse=True), INTS),
-    "unique rows": (lambda t, x: t.unique(x.view(3, 2), dim=0, return_inverse=True, return_counts=True), np.array([3, 1, 0, 2, 3, 1])),
+    "unique rows": (
+        lambda t, x: t.unique(x.view(3, 2), dim=0, return_inverse=True, return_counts=True),
+        np.array([3, 1, 0, 2, 3, 1]),
+    ),
     "unique columns": (lambda t, x: t.unique(x.view(2, 3), dim=1, return_inverse=True), np.array([3, 1, 3, 2, 0, 2])),
     "unique of nothing": (lambda t, x: t.unique(x[:0], return_inverse=True, return_counts=True), INTS),
     "unique_consecutive": (lambda t, x: t.unique_consecutive(x, return_inverse=True, return_counts=True), INTS),

@@ -118,7 +118,7 @@ def test_vmap_is_held_against_a_loop():
 
 def test_ties_may_be_broken_either_way_but_indices_must_fit_the_values():
     def sorted_from_the_back(x, *args, **kwargs):
-        values, indices = torch.sort(x.flip(-1), -1, stable=True)
+        values, indices = torch.sort(x.flip(-1), dim=-1, stable=True)
         return torch.return_types.sort((values, x.shape[-1] - 1 - indices))
 
     def sorted_with_any_index(x, *args, **kwargs):

@@ -6,10 +6,27 @@ from typing import Any
 
 from .. import functional as F
 from ..module import Module
-from .rectifier import with_inplace
+from .attention import MultiheadAttention
+from .rectifier import (
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    Softshrink,
+    Threshold,
+    with_inplace,
+)
+from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "LogSigmoid", "Mish", "SELU", "SiLU", "Sigmoid", "Softplus", "Softsign", "Tanh", "Tanhshrink",
+    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax",
+    "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin",
+    "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
 
 

@@ -84,6 +84,10 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """The projection of attention's results. Its name is PyTorch's."""
+
+
 class Bilinear(Module):
     """z_m = x^T W_m y + b_m.
 

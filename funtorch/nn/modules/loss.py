@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.loss_reduction import reduction_of
 from .. import functional as F
-from ..module import Module
+from .loss_base import _Loss, _WeightedLoss
+from .margin_loss import (
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CrossEntropyLoss", "GaussianNLLLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
-    "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss",
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss", "HingeEmbeddingLoss",
+    "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss", "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
-
-
-class _Loss(Module):
-    """What the losses share: the reduction, with its old forms."""
-
-    reduction: str
-
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
-        super().__init__()
-        if size_average is not None or reduce is not None:
-            reduction = reduction_of(reduction, size_average, reduce)
-        self.reduction = reduction
-
-
-class _WeightedLoss(_Loss):
-    """A loss with a buffer ``weight``."""
-
-    def __init__(self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
 
 
 class L1Loss(_Loss):

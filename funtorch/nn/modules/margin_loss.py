@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import ArgumentValueError
 from .. import functional as F
 from .distance import PairwiseDistance
-from .loss import _Loss, _WeightedLoss
+from .loss_base import _Loss, _WeightedLoss
 
 __all__ = [
     "CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss",

@@ -68,6 +68,22 @@ def _gradients(parameters: Any) -> list[Any]:
     return [p.grad for p in _listed(parameters) if p.grad is not None]
 
 
+def _replace(grads: list[Any], values: Any) -> None:
+    for grad, new in zip(grads, values, strict=True):
+        update(grad, new)
+
+
+@kept("clip_grad_norm")
+def _measured_and_scaled(order: float, max_norm: float) -> Any:
+    measure, scale = _total_norm(order).fn, _scaled(max_norm).fn
+
+    def limited(*grads: Any) -> tuple:
+        total = measure(*grads)
+        return (total, *scale(total, *grads))
+
+    return limited
+
+
 def get_total_norm(
     tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Any:
@@ -85,10 +101,10 @@ def get_total_norm(
     Raises:
         RuntimeError: a norm that isn't finite, if asked.
     """
-    given = [t.detach() for t in _listed(tensors)]
+    given = _listed(tensors)
     if not given:
         return tensor(0.0)
-    total = call(_total_norm(float(norm_type)), given)
+    total = call(_total_norm(float(norm_type)), given, recording=False)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise OpError(NOT_FINITE.format(float(norm_type)))
     return total
@@ -105,8 +121,9 @@ def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Any,
     grads = _gradients(parameters)
     if not grads:
         return
-    for grad, new in zip(grads, call(_scaled(float(max_norm)), [total_norm, *[g.detach() for g in grads]]), strict=True):
-        update(grad, new)
+    if not isinstance(total_norm, Handle):
+        total_norm = tensor(total_norm)
+    _replace(grads, call(_scaled(float(max_norm)), (total_norm, *grads), recording=False))
 
 
 def clip_grad_norm_(
@@ -130,8 +147,13 @@ def clip_grad_norm_(
     given = _listed(parameters)
     if not given:
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
-    total = get_total_norm(_gradients(given), norm_type, error_if_nonfinite, foreach)
-    clip_grads_with_norm_(given, max_norm, total, foreach)
+    grads = _gradients(given)
+    if error_if_nonfinite or not grads:
+        total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
+        clip_grads_with_norm_(given, max_norm, total, foreach)
+        return total
+    total, *scaled = call(_measured_and_scaled(float(norm_type), float(max_norm)), grads, recording=False)
+    _replace(grads, scaled)
     return total
 
 
@@ -156,5 +178,4 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     grads = _gradients(parameters)
     if not grads:
         return
-    for grad, new in zip(grads, call(_cut(float(clip_value)), [g.detach() for g in grads]), strict=True):
-        update(grad, new)
+    _replace(grads, call(_cut(float(clip_value)), grads, recording=False))

@@ -1,0 +1,72 @@
+"""torch's own forms of the norms, which return the statistics too: without gradient, for saving."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .activation import PURE
+from .batch_norm import batch_norm
+from .creation import empty
+from .declare import Array, function, op
+from .norm import group_norm, layer_norm, wide
+
+
+@op(namespace=PURE, out=False)
+def moments(input: Array, axes, eps, shape):
+    """Mean and 1 / sqrt(var + eps) over ``axes`` of input, seen as ``shape``; halves give float32."""
+    x = wide(input).reshape(shape)
+    mean = jnp.mean(x, axis=axes, keepdims=True)
+    var = jnp.mean((x - mean) ** 2, axis=axes, keepdims=True)
+    return jnp.squeeze(mean, axes), jnp.squeeze(jax.lax.rsqrt(var + eps), axes)
+
+
+def _saved(input: Any, axes: tuple[int, ...], eps: float, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    mean, scale = moments(input.detach(), axes, float(eps), shape)
+    return mean, scale
+
+
+@function()
+def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """`nn.functional.layer_norm`, with the mean and 1 / sqrt(var + eps).
+
+    input (*, S), weight S, bias S; z (*, S), and two of (*, 1, ...).
+    """
+    z = layer_norm(input, normalized_shape, weight, bias, eps)
+    count = len(normalized_shape)
+    axes = tuple(range(input.dim() - count, input.dim()))
+    kept = (*input.shape[: input.dim() - count], *([1] * count))
+    kind = input.dtype if weight is None else weight.dtype
+    mean, scale = (s.reshape(kept).to(kind) for s in _saved(input, axes, eps, tuple(input.shape)))
+    return z, mean, scale
+
+
+@function()
+def native_group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Any, Any, Any]:
+    """`nn.functional.group_norm`, with the mean and 1 / sqrt(var + eps) of each group.
+
+    input (N, C, *), weight (C), bias (C); z the same, and two of (N, group).
+    """
+    z = group_norm(input, group, weight, bias, eps)
+    mean, scale = _saved(input, (2,), eps, (N, group, C // group * HxW))
+    return z, mean.to(input.dtype), scale.to(input.dtype)
+
+
+@function()
+def native_batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
+) -> tuple[Any, Any, Any]:
+    """`nn.functional.batch_norm`, with the mean and 1 / sqrt(var + eps) of each channel (empty without ``training``).
+
+    input (N, C, *), weight (C), bias (C); z the same, and two of (C).
+    """
+    z = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        return z, empty(0, dtype=input.dtype), empty(0, dtype=input.dtype)
+    axes = (0, *range(2, input.dim()))
+    mean, scale = _saved(input, axes, eps, tuple(input.shape))
+    return z, mean, scale
