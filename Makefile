@@ -9,6 +9,8 @@ demo: .venv/demo.stamp
 
 test: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest --nbmake --nbmake-timeout=300 notebooks/*.ipynb
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --doctest-modules funtorch
 
 parity: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python tests/parity/run.py --modules --optimizers

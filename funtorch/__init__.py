@@ -56,7 +56,7 @@ def typename(obj):
     return f"{type(obj).__module__}.{type(obj).__qualname__}"
 
 
-_LAZY = ("amp", "compiler", "distributions", "fft", "linalg", "models", "nn", "optim", "random", "special", "testing", "utils")
+_LAZY = ("amp", "compiler", "distributions", "fft", "linalg", "models", "nn", "optim", "random", "signal", "special", "testing", "utils")
 
 
 def __getattr__(name):

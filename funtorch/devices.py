@@ -62,18 +62,38 @@ CPU = device("cpu")
 META = device("meta")
 
 
+_current: dict[str, int] = {}  # the index that a name without one has, by JAX's platform
+
+
+def devices_of(platform: str | None) -> list[jax.Device]:
+    """The devices that JAX sees of one of its platforms; none where it has no such platform."""
+    try:
+        return jax.devices(platform) if platform else []
+    except RuntimeError:
+        return []
+
+
+def current_index(platform: str) -> int:
+    """The index that ``device("cuda")`` and the like stand for."""
+    return _current.get(platform, 0)
+
+
+def set_current_index(platform: str, index: int) -> None:
+    """Change what `current_index` returns."""
+    _current[platform] = index
+    jax_device.cache_clear()
+
+
 @functools.lru_cache(maxsize=None)
 def jax_device(where: device) -> jax.Device:
     """The JAX device that a device names. Raises RuntimeError where the machine has none such."""
     platform = _PLATFORM.get(where.type)
-    try:
-        found = jax.devices(platform) if platform else []
-    except RuntimeError:
-        found = []
-    if (where.index or 0) >= len(found):
+    found = devices_of(platform)
+    index = current_index(platform or "") if where.index is None else where.index
+    if index >= len(found):
         kinds = sorted({_NAME.get(d.platform, d.platform) for d in jax.devices()} | {"cpu"})
         raise OpError(f"device {where} is not there: JAX sees {len(jax.devices())} device(s), of kind {', '.join(kinds)}")
-    return found[where.index or 0]
+    return found[index]
 
 
 @functools.lru_cache(maxsize=None)

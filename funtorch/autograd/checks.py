@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.handle import Handle, make
+from ..core.variables import variable
 from ..errors import ArgumentValueError, OpError
 from .engine import grad
 from .modes import enable_grad, no_grad
@@ -308,7 +309,7 @@ def gradgradcheck(
 
     def gradients(*args: Any) -> tuple:
         given, pulled = args[:-count], args[-count:]
-        given = tuple(x.requires_grad_() if i in numbers and x.is_leaf and not x.requires_grad else x for i, x in enumerate(given))
+        given = tuple(variable(x, True) if i in numbers else x for i, x in enumerate(given))  # at the level of a jvp too
         outs = [o for o in _as_tuple(func(*given)) if isinstance(o, Handle) and o.requires_grad]
         grads = grad(outs, [given[i] for i in numbers], pulled, create_graph=True, allow_unused=True)
         return tuple(g for g in grads if g is not None)

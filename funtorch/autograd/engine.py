@@ -101,7 +101,7 @@ def backward(
     )  # fmt: skip
     receivers = [place[0].tensor if type(place[0]) is Leaf else None for place in places]
     if inputs is not None:
-        receivers = list(_as_tuple(inputs))
+        receivers = [tensor_at(t) for t in _as_tuple(inputs)]
     for tensor, grad in zip(receivers, grads, strict=True):
         if grad is not None and tensor is not None:
             _accumulate(tensor, grad, added=olds is not None and _adds(tensor), create_graph=create_graph)

@@ -94,11 +94,13 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     for what, each in (("primal", tensor), ("tangent", tangent)):
         if not (each.is_floating_point() or each.is_complex()):
             raise ArgumentValueError(f"Expected {what} to be floating point or complex, but got: {each.dtype}")
-    if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
+    if tensor.shape != tangent.shape:
         raise OpError(
-            f"Expected tensor and tangent to be of the same size and type, got {list(tensor.shape)} {tensor.dtype} and "
-            f"{list(tangent.shape)} {tangent.dtype}"
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}."
         )
+    if tensor.dtype != tangent.dtype:
+        raise OpError(f"Expected tangent to have dtype {tensor.dtype}, but got: {tangent.dtype}")
     made = _open[-1].wrap(tensor, tangent)
     return made.requires_grad_() if tensor.requires_grad else made
 

@@ -13,7 +13,7 @@ from ..core.trees import flatten, unflatten
 from ..core.variables import depends
 from ..core.views import write
 from ..dtypes import FROM_NUMPY
-from ..errors import ArgumentTypeError, MissingError, OpError
+from ..errors import MissingError, OpError
 from .context import FunctionCtx, Kept
 
 NO_BACKWARD = "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
@@ -121,7 +121,7 @@ class Argument:
 def _like(arg: Argument, grad: Any, name: str, number: int) -> Any:
     """A gradient in the shape and dtype of its argument; RuntimeError where it can't be."""
     if not isinstance(grad, Handle):
-        raise ArgumentTypeError(f"function {name}: expected Variable or None (got {type(grad).__name__}) at position {number + 1}")
+        raise OpError(f"function {name}: expected Variable or None (got {type(grad).__name__}) at position {number + 1}")
     want, have = arg.shape, tuple(value_of(grad).shape)
     if want != have:
         fits = len(have) >= len(want) and all(w in (h, 1) for w, h in zip(want[::-1], have[::-1], strict=False))

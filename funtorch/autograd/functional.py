@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.handle import Handle, make
+from ..core.variables import variable
 from ..errors import ArgumentTypeError, OpError
 from .engine import grad
 from .modes import enable_grad
@@ -33,8 +34,7 @@ def _tuple_of(value: Any, what: str, fn: str) -> tuple[tuple, bool]:
 
 def _prepared(inputs: tuple, create_graph: bool) -> tuple:
     """Inputs to differentiate by: connected to the given ones if the result is to be."""
-    connected = [create_graph and t.requires_grad for t in inputs]
-    return tuple(t.view_as(t) if c else t.detach().requires_grad_() for t, c in zip(inputs, connected, strict=True))
+    return tuple(variable(t, create_graph) for t in inputs)
 
 
 class _Run:
@@ -88,7 +88,8 @@ def _direction(v: Any, like: tuple, several: bool, name: str, what: str) -> tupl
         raise OpError(f"v is a tuple of invalid length: should be {len(like)} but got {len(given)}.")
     for number, (a, b) in enumerate(zip(given, like, strict=True)):
         if a.shape != b.shape:
-            raise OpError(f"v has invalid size: Entry {number} should be {b.shape} but got {a.shape}.")
+            entry = f"Entry {number} " if several else ""
+            raise OpError(f"v has invalid size: {entry}should be {b.shape} but got {a.shape}.")
     return given
 
 

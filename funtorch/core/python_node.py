@@ -143,16 +143,17 @@ class PythonNode:
     """A node of the tape with a body. It always runs node by node."""
 
     __slots__ = (
-        "application", "label", "frame", "marked", "edges", "seq", "outs", "hooks", "prehooks", "retained", "trace", "level", "freed", "__weakref__",
+        "application", "label", "frame", "marked", "edges", "seq", "outs", "avals", "hooks", "prehooks", "retained", "trace", "level", "freed", "__weakref__",
     )  # fmt: skip
 
-    def __init__(self, application: Application, frame: int, marked: list[int], outs: tuple) -> None:
+    def __init__(self, application: Application, frame: int, marked: list[int], outs: tuple, avals: list[tuple]) -> None:
         self.application: Application | None = application
         self.label = application.body.name
         self.frame = frame
         self.marked = marked
         self.edges = tuple(place_of(application.frames[frame][i]) for i in marked)
         self.outs = outs
+        self.avals = avals  # shape and dtype of each output, differentiable or not
         self.seq = next_sequence()
         self.hooks: dict | None = None
         self.prehooks: dict | None = None
@@ -182,7 +183,7 @@ class PythonNode:
         if self.freed:
             raise OpError(FREED_MESSAGE)
         if self.application.body.materialize:
-            incoming = [zeros(out) if c is None and out[1] is not None else c for c, out in zip(incoming, self.outs, strict=True)]
+            incoming = [zeros(aval) if c is None else c for c, aval in zip(incoming, self.avals, strict=True)]
         # Levels further out record what happens here, whether or not this one does.
         before, state.grad = state.grad, create_graph or self.level > 0
         try:
@@ -239,7 +240,7 @@ def _record(application: Application, frame: int, outs: list[Any]) -> PythonNode
     )
     if not marked or all(dtype is None for _, dtype in metas):
         return None
-    node = PythonNode(application, frame, marked, metas)
+    node = PythonNode(application, frame, marked, metas, [(o._payload.shape, o._payload.dtype) for o in outs])
     node.level = depth or max(tensors[i]._level for i in marked)
     for number, (out, (_, dtype)) in enumerate(zip(outs, metas, strict=True)):
         if dtype is not None:

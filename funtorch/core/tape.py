@@ -155,8 +155,8 @@ class Node:
         values = []
         for value, aval, marked in zip(self.saved, self.recipe.avals, self.recipe.mask, strict=True):
             edge = next(edges) if marked else None
-            if value is None:
-                value = placeholder(aval)
+            if value is None:  # what isn't read is no argument of the gradient
+                value, edge = placeholder(aval), None
             elif self.packed:
                 value = value.unpacked()._payload
             tensor = make(value)

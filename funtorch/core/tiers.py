@@ -14,8 +14,8 @@ MODES = ("auto", "host", "kernel")
 
 # Microseconds, measured on one x86 core: a primitive in NumPy, an element it writes, a multiply-add in BLAS; a dispatch of XLA's,
 # an argument or result, an element (fused), a multiply-add.
-HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.8, 0.0004, 0.00006
-KERNEL_CALL, KERNEL_ARRAY, KERNEL_ELEMENT, KERNEL_PRODUCT = 7.0, 0.4, 0.00015, 0.00004
+HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.4, 0.00015, 0.00005
+KERNEL_CALL, KERNEL_ARRAY, KERNEL_ELEMENT, KERNEL_PRODUCT = 8.0, 0.5, 0.0001, 0.00004
 LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
 # (host microseconds below, calls on the host before a kernel)
 PATIENCE = ((100.0, 64), (400.0, 16), (LARGE, 4))

@@ -52,7 +52,7 @@ def _repeated(q: Array, x: Array) -> Array:
 
 def weights_of(scores: Array) -> Array:
     """Softmax over the last axis; 0 in a row where everything is masked."""
-    top = jax.lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True))
+    top = jax.lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True, initial=-jnp.inf))
     none = top == -jnp.inf
     exps = jnp.where(none, 0, jnp.exp(scores - jnp.where(none, 0, top)))
     return exps / jnp.where(none, 1, jnp.sum(exps, axis=-1, keepdims=True))

@@ -119,7 +119,7 @@ def fold(input: Array, output_size, kernel_size, dilation=1, padding=0, stride=1
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             ends = []
-            for o, n, k, s, p, d, c in zip((i, j), size, kernel, strides, pads, dilations, counts, strict=True):
+            for o, n, s, p, d, c in zip((i, j), size, strides, pads, dilations, counts, strict=True):
                 start = o * d - p
                 ends.append((start, n - start - ((c - 1) * s + 1), s - 1))
             spread = lax.pad(blocks[..., i, j, :, :], zero, [(0, 0, 0)] * (len(lead) + 1) + ends)

@@ -22,7 +22,6 @@ from .declare import Array, function, op
 from .operands import is_floating, is_inexact, kind_of
 
 
-
 def _scale(x: Array, count: int, norm: str | None, inverse: bool) -> Array:
     """``x`` divided by the number of points, by its root or not at all."""
     if norm == "ortho":

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import MissingError
+from ..errors import OpError
 from .class_loss import cross_entropy
 from .contraction import tensordot
 from .declare import function
 from .linear import linear
-
-NO_CHUNKS = "linear_cross_entropy(): options for computing in chunks are not supported yet; use options=None"
 
 
 @function("nn.functional")
@@ -26,14 +24,18 @@ def linear_cross_entropy(
         target: as in `cross_entropy`, for logits (N, C, *).
         linear_bias: (C, *).
         weight, reduction, ignore_index, label_smoothing: as in `cross_entropy`; an ``ignore_index`` of None is -100.
-        options: None.
+        options: how PyTorch saves memory. Differs from PyTorch: no effect, the logits are computed as a whole.
 
     Raises:
-        NotImplementedError: options.
         RuntimeError: sizes or types that don't fit.
     """
-    if options is not None:
-        raise MissingError(NO_CHUNKS)
+    if input.dim() not in (1, 2):
+        raise OpError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() > 2 and input.dim() == 1:
+        raise OpError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, (N, "
+            f"{linear_weight.shape[-1]}), got unbatched input with shape {tuple(input.shape)}"
+        )
     if linear_weight.dim() <= 2:
         logits = linear(input, linear_weight, linear_bias)
     else:

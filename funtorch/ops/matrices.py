@@ -85,15 +85,20 @@ def adjoint(a: Array) -> Array:
     return jnp.conj(a.swapaxes(-1, -2))
 
 
-def inverse_gaps(values: Array, others: Array | None = None) -> Array:
-    """1 / (values[j] - values[i]), and 0 where both are equal.
+def reciprocal(x: Array) -> Array:
+    """1 / x, and the largest finite number where x is 0.
 
-    PyTorch divides by 0 there. With 0 in its place what does not depend on the choice of vectors among equal values has
-    its right gradient.
+    PyTorch divides by 0 there, unless nothing depends on the result. Here a gradient of 0 times this is 0, so that eigenvalues
+    alone have theirs where they are equal; any other is so large, or overflows, that it can't be taken for a right one.
     """
-    gaps = values[..., None, :] - values[..., :, None] if others is None else others
-    equal = gaps == 0
-    return jnp.where(equal, 0, 1 / jnp.where(equal, 1, gaps))
+    zero = x == 0
+    largest = jnp.finfo(x.dtype).max
+    return jnp.where(zero, largest, 1 / jnp.where(zero, 1, x))
+
+
+def off_diagonal(gaps: Array) -> Array:
+    """`reciprocal` of the elements outside of the diagonal, 0 on it."""
+    return jnp.where(np.eye(gaps.shape[-1], dtype=bool), 0, reciprocal(gaps))
 
 
 def raise_for(info: Any, error: Callable[[str, int], Exception]) -> None:

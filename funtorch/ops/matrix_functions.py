@@ -16,7 +16,7 @@ from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, function, op
 from .factorizations import handed
-from .matrices import adjoint, broadcast_batches, check_float, check_matrices, check_square, value_as
+from .matrices import adjoint, broadcast_batches, check_float, check_matrices, value_as
 from .operands import in_float32, is_inexact, kind_of
 from .return_types import TYPES
 from .solvers import _inverse, _is_vector

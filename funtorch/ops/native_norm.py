@@ -1,4 +1,4 @@
-"""torch's own forms of the norms, which return the statistics too: without gradient, for saving."""
+"""torch's own forms of the norms, which return the statistics too (with gradient only for groups, as in PyTorch)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,6 @@ def moments(input: Array, axes, eps, shape):
     return jnp.squeeze(mean, axes), jnp.squeeze(jax.lax.rsqrt(var + eps), axes)
 
 
-def _saved(input: Any, axes: tuple[int, ...], eps: float, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    mean, scale = moments(input.detach(), axes, float(eps), shape)
-    return mean, scale
-
-
 @function()
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     """`nn.functional.layer_norm`, with the mean and 1 / sqrt(var + eps).
@@ -39,7 +34,7 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
     axes = tuple(range(input.dim() - count, input.dim()))
     kept = (*input.shape[: input.dim() - count], *([1] * count))
     kind = input.dtype if weight is None else weight.dtype
-    mean, scale = (s.reshape(kept).to(kind) for s in _saved(input, axes, eps, tuple(input.shape)))
+    mean, scale = (s.reshape(kept).to(kind) for s in moments(input.detach(), axes, float(eps), tuple(input.shape)))
     return z, mean, scale
 
 
@@ -52,7 +47,7 @@ def native_group_norm(
     input (N, C, *), weight (C), bias (C); z the same, and two of (N, group).
     """
     z = group_norm(input, group, weight, bias, eps)
-    mean, scale = _saved(input, (2,), eps, (N, group, C // group * HxW))
+    mean, scale = moments(input, (2,), float(eps), (N, group, C // group * HxW))
     return z, mean.to(input.dtype), scale.to(input.dtype)
 
 
@@ -68,5 +63,6 @@ def native_batch_norm(
     if not training:
         return z, empty(0, dtype=input.dtype), empty(0, dtype=input.dtype)
     axes = (0, *range(2, input.dim()))
-    mean, scale = _saved(input, axes, eps, tuple(input.shape))
-    return z, mean, scale
+    mean, scale = moments(input.detach(), axes, float(eps), tuple(input.shape))
+    kind = input.dtype if weight is None else weight.dtype
+    return z, mean.to(kind), scale.to(kind)

@@ -99,11 +99,23 @@ def clamp_max(input: Operand, max: Operand):
     return _at_most(input, max)
 
 
+@jax.custom_jvp
+def _positive_part(x: Any) -> Any:
+    return jnp.maximum(x, number(0, x.dtype))
+
+
+@_positive_part.defjvp
+def _(primals: tuple, tangents: tuple) -> tuple:
+    # JAX's own rule for maximum shares the gradient at a tie; PyTorch's relu gives 0 there, and lets NaN through.
+    (x,), (t,) = primals, tangents
+    return _positive_part(x), jnp.where(x <= 0, number(0, t.dtype), t)
+
+
 @op(inplace=True, out=False)
 def relu(input: Array):
     """Positive part: z = max(x, 0). input (*). Its gradient at 0 is 0."""
     refuse("relu", input, "bc")
-    return jnp.where(input <= 0, number(0, input.dtype), input)
+    return _positive_part(input)
 
 
 @function("nn.functional", name="relu")

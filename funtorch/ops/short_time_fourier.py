@@ -125,16 +125,13 @@ def stft(
 
 
 @op(name="_istft", method=False, out=False)
-def _istft(input: Array, window: Array | None, n_fft, hop, length, center, normalized, onesided, size, to_complex):
+def _istft(input: Array, window: Array | None, n_fft, hop, length, center, normalized, size, to_complex):
     """The signal, and the least sum of squared windows over it."""
     x = input.swapaxes(-1, -2)  # (*, pieces, frequencies)
     real = x.real.dtype
     w = _full_window(window, length, n_fft, real)
-    if not onesided:
-        cut = jnp.fft.ifft(x)
-        cut = cut if to_complex else cut.real
-    else:
-        cut = jnp.fft.irfft(x, n_fft)
+    # A real signal is told by the first half of its spectrum; of a whole one the rest isn't read.
+    cut = jnp.fft.ifft(x) if to_complex else jnp.fft.irfft(x[..., : n_fft // 2 + 1], n_fft)
     cut = (cut * np.sqrt(n_fft).astype(real) if normalized else cut) * w
     pieces = cut.shape[-2]
     total = n_fft + hop * (pieces - 1)
@@ -203,7 +200,7 @@ def istft(
         raise OpError("Cannot have onesided output if window or input is complex")
     if not return_complex and w is not None and jnp.iscomplexobj(w):
         raise OpError("Complex windows are incompatible with return_complex=False")
-    signal, least = _istft(input, window, n_fft, hop, win, bool(center), bool(normalized), bool(half), length, bool(return_complex))
+    signal, least = _istft(input, window, n_fft, hop, win, bool(center), bool(normalized), length, bool(return_complex))
     found = concrete(least)
     if found is not None and found < 1e-11:
         raise OpError(f"{told} window overlap add min: 1")

@@ -24,6 +24,7 @@ from .matrices import (
     check_same_type,
     check_square,
     raise_for,
+    value_as,
 )
 from .operands import kind_of
 from .return_types import TYPES
@@ -47,6 +48,7 @@ def _inv_ex(A: Array):  # noqa: N803
 
 
 def _inverse(name: str, a: Any) -> Any:
+    value_as(name, a)
     inverse, info = _inv_ex(a)
     raise_for(info, lambda batch, k: LinAlgError(SINGULAR.format(name, batch, k)))
     return inverse

@@ -1,4 +1,4 @@
-"""Eigenvalues and singular values. Derivatives are PyTorch's formulas, with 0 where equal values would divide by 0."""
+"""Eigenvalues and singular values. Derivatives are PyTorch's formulas, also where equal values divide by 0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.handle import value_of
 from ..core.views import concrete
 from ..errors import LinAlgError, OpError
 from .declare import Array, op
-from .matrices import adjoint, check_float, check_matrices, check_square, inverse_gaps
+from .matrices import adjoint, check_float, check_matrices, check_square, off_diagonal, reciprocal
 from .operands import is_inexact
 from .return_types import TYPES
 
@@ -28,7 +28,7 @@ def _eigh(a: Array) -> tuple[Array, Array]:
 def _eigh_jvp(primals: tuple, tangents: tuple) -> tuple:
     values, vectors = _eigh(*primals)
     inner = adjoint(vectors) @ tangents[0] @ vectors
-    moved = vectors @ (inverse_gaps(values).astype(inner.dtype) * inner)
+    moved = vectors @ (off_diagonal(values[..., None, :] - values[..., :, None]).astype(inner.dtype) * inner)
     return (values, vectors), (jnp.real(jnp.diagonal(inner, axis1=-2, axis2=-1)).astype(values.dtype), moved)
 
 
@@ -48,8 +48,8 @@ def eigh(A: Array, UPLO="L"):  # noqa: N803
         UPLO: which triangle is read: "L" or "U".
 
     Returns:
-        w (*, n), real, ascending; V (*, n, n), of A's dtype. Gradients through V are those where eigenvalues differ; where
-        two are equal they count as if their vectors didn't turn into each other.
+        w (*, n), real, ascending; V (*, n, n), of A's dtype. There is no gradient through V where two eigenvalues are equal: it comes
+        out enormous or NaN there.
 
     Raises:
         RuntimeError: other than square matrices of floats.
@@ -73,7 +73,7 @@ def _eig(a: Array) -> tuple[Array, Array]:
 def _eig_jvp(primals: tuple, tangents: tuple) -> tuple:
     values, vectors = _eig(*primals)
     inner = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
-    moved = vectors @ (inverse_gaps(values) * inner)
+    moved = vectors @ (off_diagonal(values[..., None, :] - values[..., :, None]) * inner)
     # Columns keep the length 1.
     along = jnp.real(jnp.sum(jnp.conj(vectors) * moved, -2, keepdims=True))
     return (values, vectors), (jnp.diagonal(inner, axis1=-2, axis2=-1), moved - vectors * along.astype(vectors.dtype))
@@ -131,8 +131,8 @@ def _svd_tangents(u: Array, s: Array, vh: Array, t: Array) -> tuple[Array, Array
     inner = adjoint(u1) @ t @ v1  # (*, k, k)
     scale = s[..., None, :].astype(t.dtype)
     gaps = (s[..., None, :] - s[..., :, None]) * (s[..., None, :] + s[..., :, None])
-    gap = inverse_gaps(s, gaps).astype(t.dtype)
-    one_over = jnp.where(s == 0, 0, 1 / jnp.where(s == 0, 1, s)).astype(t.dtype)
+    gap = off_diagonal(gaps).astype(t.dtype)
+    one_over = reciprocal(s).astype(t.dtype)
     # A complex singular pair can turn by a common phase: all of it is given to U.
     phase = (inner - adjoint(inner)) / 2 * jnp.eye(k, dtype=t.dtype) * one_over[..., None, :]
     du = u1 @ (gap * (inner * scale + adjoint(inner * scale)) + phase)

@@ -14,6 +14,7 @@ from ..core.segment import Again, Watched, followed
 from ..core.state import state
 from ..core.trees import flatten, unflatten
 from ..core.variables import depends, frozen, variable
+from ..core.views import alias
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled"]
@@ -57,7 +58,7 @@ class _Segment:
     def first(self) -> list[Any]:
         """Run it, and return its results that are Tensors."""
         with self.watched, self.forward_context:
-            inputs = [variable(t, False) if depends(t) else t for t in self.arguments]
+            inputs = [_inner(variable(t, False)) if depends(t) else t for t in self.arguments]
             results = self._run(inputs)
         for i, given in zip(self.where, inputs, strict=True):
             if given._version != 0:
@@ -96,6 +97,13 @@ class _Segment:
         if len(metas) != len(self.metas) or (self.check and metas != self.metas):
             raise CheckpointError(f"torch.utils.checkpoint: Recomputed values have different metadata than during the forward pass: {self.metas} at first, then {metas}")
         return results
+
+
+def _inner(variable: Any) -> Any:
+    """A result with the values of ``variable``: in place changes of it are seen here, and not refused for being a leaf's."""
+    result = alias(variable, detached=False)
+    result._base, result._chain = None, ()
+    return result
 
 
 def checkpoint(

@@ -96,13 +96,13 @@ def inference(m):
         t = m.ones(2, dtype=m.float64) * 3
         inside = (t.is_inference(), (w * 2).requires_grad, m.is_inference_mode_enabled(), m.is_grad_enabled(), t.view(2).is_inference())
         t.add_(1)
-        again = t.clone()
         with m.inference_mode(False):
             normal = m.ones(2).is_inference()
+    again = t.clone()
     return (
         inside, normal, again, t.is_inference(), t[0].is_inference(), (t + 1).is_inference(), w.is_inference(),
         caught(lambda: w * t), caught(lambda: t.add_(1), 0), caught(lambda: t.requires_grad_(), 5),
-        (w + again).requires_grad, m.autograd.grad((w * t.clone()).sum(), w), m.is_inference_mode_enabled(),
+        (w + again).requires_grad, m.autograd.grad((w * again.clone()).sum(), w), m.is_inference_mode_enabled(),
     )  # fmt: skip
 
 

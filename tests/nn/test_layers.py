@@ -108,7 +108,12 @@ LOSSES = {
     "HingeEmbeddingLoss()": 2, "SoftMarginLoss()": 2, "MultiLabelSoftMarginLoss()": 2, "TripletMarginLoss()": 3,
     "TripletMarginWithDistanceLoss()": 3, "MarginRankingLoss(0.2)": 3,
 }  # fmt: skip
-CLASS_LOSSES = ["CrossEntropyLoss(label_smoothing=0.1)", "NLLLoss(ignore_index=1)", "MultiMarginLoss(2)"]
+CLASS_LOSSES = [
+    "CrossEntropyLoss(label_smoothing=0.1)",
+    "NLLLoss(ignore_index=1)",
+    "MultiMarginLoss(2)",
+    "LinearCrossEntropyLoss(3, 4, bias=True)",
+]
 
 
 @pytest.mark.parametrize("made", LOSSES)

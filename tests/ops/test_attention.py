@@ -34,6 +34,10 @@ def test_dropped_weights_are_torch_s(agree):
     agree(run, Q, K, V)
 
 
+def test_without_keys_the_result_is_zero(agree):
+    agree(lambda t, q, k, v: t.nn.functional.scaled_dot_product_attention(q, k, v), Q, K[:, :, :0], V[:, :, :0])
+
+
 def test_large_scores_do_not_overflow():
     q = torch.full((1, 2, 4), 1e4)
     assert torch.nn.functional.scaled_dot_product_attention(q, q, q).isfinite().all().item()

@@ -125,6 +125,13 @@ def test_ctc_gradient_without_softmax_is_torch_s(agree):
     agree(lambda t, x: t.nn.functional.ctc_loss(x, t.tensor([[1, 2], [3, 3]]), (5, 5), (2, 2)), logs)
 
 
+@pytest.mark.parametrize("shape", [(4, 2), (4, 5, 2)])
+def test_cross_entropy_of_a_linear_function_agrees(shape, agree):
+    weight, x = RNG.standard_normal(shape), RNG.standard_normal((3, 2))
+    target = RNG.integers(0, 4, (3, *shape[1:-1]))
+    agree(lambda t, x, w, y: t.nn.functional.linear_cross_entropy(x, w, y, label_smoothing=0.1), x, weight, target)
+
+
 def test_old_arguments_win_with_a_warning():
     x, y = torch.tensor(X), torch.tensor(Y)
     with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated, please use reduction='sum'"):

@@ -25,6 +25,15 @@ def test_norms_agree(case, agree):
     agree(*case)
 
 
+def test_torch_s_own_forms_agree(agree):
+    def run(t, x, w, b):
+        groups = t.native_group_norm(x, w, b, 3, 4, 5, 2, 1e-5)
+        batch = t.native_batch_norm(x, w, b, None, None, True, 0.1, 1e-5)
+        return groups, batch, t.native_layer_norm(x.mT, (4,), w, b, 1e-5), t.layer_norm(x.mT, (4,), w, b)
+
+    agree(run, X, W, B)
+
+
 @pytest.mark.parametrize("name, mode", [("batch_norm", "training"), ("instance_norm", "use_input_stats")])
 def test_running_statistics_move_as_in_torch(name, mode, agree):
     def run(t, x, w):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 
+UNPOOL = "repeated indices: PyTorch's derivatives count values that were overwritten"
+
 # (op, column, reason); patterns as in file names.
 EXCEPTIONS = (
     ("jiterator_*", "*", "compiles CUDA source text"),
@@ -22,6 +24,8 @@ EXCEPTIONS = (
     ("bincount", "vmap", "the result's size depends on values: nonzero_static and size= are the sized forms"),
     ("nonzero", "vmap", "the result's size depends on values: nonzero_static and size= are the sized forms"),
     ("repeat_interleave", "vmap", "the result's size depends on values: nonzero_static and size= are the sized forms"),
+    ("nn.functional.max_unpool[123]d", "grad*", UNPOOL),
+    ("nn.functional.max_unpool[123]d", "jvp", UNPOOL),
     ("slice", "*", "an internal kernel: users write x[a:b]"),
 )
 
@@ -55,7 +59,7 @@ LOOSER = (
     ("linalg.pinv*", "*", 1e3, "a product with an inverse: the samples have condition numbers of about 1e3"),
     ("svd_lowrank", "*", 1e3, "an iteration from a random start, stopped early"),
     ("pca_lowrank", "*", 1e3, "an iteration from a random start, stopped early"),
-    ("addbmm", "forward:bfloat16", 5.0, "PyTorch rounds its sum to bfloat16 after each matrix of the batch"),
+    ("special.bessel_[jy][01]", "*", 1e3, "PyTorch's approximation is off by up to 9e-7 (measured against SciPy)"),
 )
 
 

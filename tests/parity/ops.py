@@ -6,9 +6,9 @@ import functools
 from typing import Any
 
 import torch
-from parity import gauge, lookup
+from parity import gauge, lookup, rounding
 from parity.aspects import Form
-from parity.candidate import MissingError, Side, SkipError
+from parity.candidate import MismatchError, MissingError, Side, SkipError
 from parity.columns import ERRORS, RANDOM, Column
 from parity.compare import check_equal, check_same_form
 from parity.convert import dtype_name, portable
@@ -105,10 +105,22 @@ def _difference(name: str, column: Column, candidate: Side, sample: Any, expecte
             check_same_form(actual, expected)
         elif drew and column.group == "compile":
             check_equal(actual, _eagerly(form, sample, len(expected)), dtype, looseness(name, column.name))
+        elif dtype in rounding.WIDER:
+            _check_rounded(form, column, sample, actual, expected)
         else:
             check_equal(actual, expected, dtype, looseness(name, column.name))
 
     return first_difference(lambda: column.aspect(form, sample), expected, candidate, compare)
+
+
+def _check_rounded(form: Form, column: Column, sample: Any, actual: Any, expected: Any) -> None:
+    try:
+        check_equal(actual, expected, column.dtype or "bfloat16")
+    except MismatchError as mismatch:
+        try:
+            rounding.check_as_near(form, column.aspect, sample, actual, expected)
+        except Exception as further:
+            raise MismatchError(f"{mismatch}; {further}") from None
 
 
 def _eagerly(form: Form, sample: Any, times: int) -> Any:

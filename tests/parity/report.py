@@ -6,26 +6,30 @@ import csv
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from parity.lookup import NAMESPACES
 from parity.pool import Row
 from parity.record import totals
 from parity.verdict import EXCUSED, FAIL, MISSING, NOTHING, PASS
 
 Census = dict[str, int]
-SPACES = ("torch.", "torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.Tensor.")
 
 
-def read_census(path: Path) -> Census:
-    """From a TSV with the columns ``name`` and ``repos``: how many codebases use each name."""
-    with path.open() as lines:
-        return {row["name"]: int(row["repos"]) for row in csv.DictReader(lines, delimiter="\t")}
+def read_census(paths: list[Path]) -> Census:
+    """From TSVs with the columns ``name`` and ``repos``: how many codebases use each name (``torch.x``, or a method ``x``)."""
+    census: Census = {}
+    for path in paths:
+        with path.open() as lines:
+            for row in csv.DictReader(lines, delimiter="\t"):
+                census[row["name"]] = max(census.get(row["name"], 0), int(row["repos"]))
+    return census
 
 
 def uses(name: str, census: Census) -> int:
-    """How many codebases use the op or class of that database name."""
+    """How many codebases use the op, module or optimiser of that database name, as a function or as a method."""
     plain = name.removeprefix("torch.")
-    candidates = [plain, *plain.rsplit(".", 1)[:1]]
-    places = [space + n for n in candidates for space in (*SPACES, "torch.optim.")]
-    return max((census.get(place, 0) for place in places), default=0)
+    stem, _, variant = plain.rpartition(".")
+    names = [plain] if stem in NAMESPACES or not stem else [plain, stem]
+    return max(census.get(space + n, 0) for n in names for space in ("torch.", "torch.optim.", ""))
 
 
 def percent(passed: int, tried: int) -> str:

@@ -36,7 +36,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=4, help="samples per op in the forward columns (4)")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (2)")
     parser.add_argument("--seconds", type=int, default=30, help="time limit of one op in one column (30)")
-    parser.add_argument("--census", type=Path, help="TSV of names and how many codebases use them, for ranking")
+    parser.add_argument("--census", type=Path, nargs="+", default=[], help="TSVs of names and how many codebases use them")
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / "build" / "parity", help="folder of the report")
     parser.add_argument("--json", type=Path, help="write all cells to this file")
     parser.add_argument("--record", action="store_true", help="make this run's figures the ones to keep")
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("stopped: this is what was run")
     order = {name: i for i, name in enumerate(families)}
     rows, columns = sorted(progress.rows, key=lambda row: order[row.name]), all_columns()
-    census = report.read_census(options.census) if options.census else {}
+    census = report.read_census(options.census)
     report.write(options.out, rows, columns, families, census)
     print("\n".join(["", *report.by_column(rows, columns), "", *report.by_family(rows, families)]))
     print(f"\n{len(report.missing(rows, census))} names absent. Reasons and lists: {options.out}")

@@ -69,9 +69,9 @@ class Call:
         return Call(self.side, self.function, args, kwargs, self.process)
 
 
-def prepare(sample: Any, function: Callable, side: Side) -> Call:
+def prepare(sample: Any, function: Callable | None, side: Side, cross: Crossing | None = None) -> Call:
     """Takes the sample's values to the Side, as a Call of ``function`` there."""
-    cross = Crossing(side)
+    cross = cross or Crossing(side)
     args = [cross(value) for value in (sample.input, *sample.args)]
     kwargs = {key: cross(value) for key, value in sample.kwargs.items()}
     return Call(side, function, args, kwargs, counterpart(sample.output_process_fn_grad, side))

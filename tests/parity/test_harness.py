@@ -5,13 +5,14 @@ import sys
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch.testing._internal.opinfo.core import SampleInput
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from parity import ops, record, report  # noqa: E402
+from parity import ops, record, report, rounding  # noqa: E402
 from parity.aspects import Form  # noqa: E402
 from parity.candidate import MismatchError, Side  # noqa: E402
 from parity.columns import COLUMNS  # noqa: E402
@@ -133,6 +134,15 @@ def test_ties_may_be_broken_either_way_but_indices_must_fit_the_values():
     check_equal(portable(TORCH, honest), expected, "float32")
     with pytest.raises(MismatchError):
         check_equal(portable(TORCH, faulty), expected, "float32")
+
+
+def test_in_bfloat16_the_candidate_must_be_as_near_to_the_truth_as_torch():
+    torchs, truth = (Array("bfloat16", np.float32([v])) for v in (1.5, 1.0))
+    rounding.check_nearer(Array("bfloat16", np.float32([0.75])), torchs, truth)
+    with pytest.raises(MismatchError, match="further"):
+        rounding.check_nearer(Array("bfloat16", np.float32([2.0])), torchs, truth)
+    assert letter("sum", "forward:bfloat16", TORCH) == "P"
+    assert letter("sum", "forward:bfloat16", stand(sum=lambda *args, **kwargs: torch.sum(*args, **kwargs) * 1.25)) == "F"
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "complex64", "int64", "bool"])

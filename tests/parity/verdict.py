@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from parity.candidate import MismatchError, MissingError, Side
+from parity.candidate import MismatchError, MissingError, Side, SkipError
 from parity.compare import check_equal
 from parity.convert import portable
 
@@ -38,6 +38,8 @@ def first_difference(
         return missing
     except MismatchError as mismatch:
         return str(mismatch)
+    except SkipError as skip:
+        return f"PyTorch has an answer here, the candidate has none: {skip}"
     except Exception as error:  # anything may come out of a candidate at work
         return absent(error, candidate) or describe(error)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from ...errors import OpError
@@ -10,7 +11,18 @@ from .. import functional as F
 from .linear import Linear
 from .loss_base import _WeightedLoss
 
-__all__ = ["LinearCrossEntropyLoss"]
+__all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
+
+
+@dataclass
+class LinearCrossEntropyOptions:
+    """How PyTorch computes `LinearCrossEntropyLoss` in chunks. Here it has no effect: the logits are computed as a whole."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
@@ -25,7 +37,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         weight: (C): a factor for each class.
         ignore_index: a target that doesn't count.
         label_smoothing: in [0, 1], the share of the uniform distribution mixed into the target.
-        options: None.
+        options: has no effect.
 
     Attributes:
         linear: the Linear that holds W and b.

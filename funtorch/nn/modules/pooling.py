@@ -8,11 +8,8 @@ from .. import functional as F
 from ..module import Module
 from .conv import repeated
 
-__all__ = [
-    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d",
-    "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d",
-    "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
-]  # fmt: skip
+KINDS = ("AdaptiveAvgPool", "AdaptiveMaxPool", "AvgPool", "LPPool", "MaxPool", "MaxUnpool")
+__all__ = [f"{kind}{n}d" for kind in KINDS for n in (1, 2, 3)]  # noqa: PLE0605 - one name for each row of the table
 
 
 def _listed(module: Any, names: str) -> str:

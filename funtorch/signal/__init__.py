@@ -1,0 +1,5 @@
+"""Signal processing."""
+
+from . import windows
+
+__all__ = ["windows"]

@@ -1,0 +1,6 @@
+"""``funtorch.signal.windows``: what the op files declare in that namespace."""
+
+from ..ops import registry as _registry
+
+globals().update(_registry.names("signal.windows"))
+__all__ = sorted(_registry.names("signal.windows"))

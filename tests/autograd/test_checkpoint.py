@@ -1,0 +1,245 @@
+"""utils.checkpoint: the same values and gradients with less kept, the same random numbers, nothing done twice outside."""
+
+import gc
+import warnings
+import weakref
+
+import pytest
+import torch as reference
+import torch.utils.checkpoint
+from same import compare, plain
+
+import funtorch
+from funtorch.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+
+func = funtorch.func
+D = funtorch.float64
+W = [[0.3, -0.2], [0.1, 0.7]]
+XS = [[0.3, 0.5], [-0.1, 0.2], [1.0, 2.0]]
+
+
+def both(program):
+    """The same program over (module, its checkpoint) for torch and funtorch."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = program(reference, reference.utils.checkpoint.checkpoint)
+    compare(plain(expected), plain(program(funtorch, checkpoint)))
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_gradients_of_arguments_and_of_what_is_captured(reentrant):
+    def program(m, checkpoint):
+        w = m.tensor(W, dtype=m.float64, requires_grad=True)
+        x = m.tensor(XS, dtype=m.float64, requires_grad=True)
+        inner = w * 2  # a captured result that isn't a leaf
+
+        def f(x, scale, *, shift):
+            return (x @ inner).tanh() * scale + shift, x.sum(), "text"
+
+        if reentrant and m is reference:
+            y, s, t = f(x, 3.0, shift=1.0)
+        else:
+            y, s, t = checkpoint(f, x, 3.0, shift=1.0, use_reentrant=reentrant)
+        (y.sum() + s).backward()
+        return x.grad, w.grad, t, y
+
+    both(program)
+
+
+def test_outputs_that_need_no_gradient():
+    def program(m, checkpoint):
+        x = m.ones(3, requires_grad=True)
+        a, b, c = checkpoint(lambda x: (x * 2, (x > 0), x.detach() + 1), x, use_reentrant=False)
+        d = checkpoint(lambda x: x * 2, m.ones(2), use_reentrant=False)
+        with m.no_grad():
+            e = checkpoint(lambda x: x * 2, x, use_reentrant=False)
+        return [t.requires_grad for t in (a, b, c, d, e)]
+
+    both(program)
+
+
+def test_random_numbers_are_drawn_again():
+    def program(m, checkpoint):
+        m.manual_seed(3)
+        x = m.ones(4, requires_grad=True)
+        y = checkpoint(lambda x: x * m.rand(4) + m.randn(4) * x, x, use_reentrant=False)
+        between = m.rand(1)
+        y.sum().backward()
+        return y, x.grad, between, m.rand(1)
+
+    both(program)
+
+
+def test_nested_checkpoints():
+    def program(m, checkpoint):
+        w = m.tensor(W, dtype=m.float64, requires_grad=True)
+        x = m.tensor(XS, dtype=m.float64, requires_grad=True)
+
+        def inner(x):
+            return (x @ w).sin()
+
+        def outer(x):
+            return checkpoint(inner, x, use_reentrant=False) * checkpoint(inner, x * 2, use_reentrant=False)
+
+        y = checkpoint(outer, x, use_reentrant=False)
+        (g,) = m.autograd.grad(y.sum(), x, create_graph=True)
+        (g * g).sum().backward()
+        return g, x.grad, w.grad
+
+    both(program)
+
+
+def test_in_parts():
+    def program(m, _):
+        sequential = m.utils.checkpoint.checkpoint_sequential if m is reference else checkpoint_sequential
+        x = m.tensor([0.3, 0.4], dtype=m.float64, requires_grad=True)
+        calls = []
+
+        def part(k):
+            return lambda x: calls.append(k) or (x * k).sin()
+
+        y = sequential([part(k) for k in range(1, 6)], 2, x, use_reentrant=False)
+        forward = list(calls)
+        y.sum().backward()
+        return y, x.grad, forward, calls
+
+    both(program)
+
+
+def leaves():
+    return funtorch.tensor(W, dtype=D, requires_grad=True), funtorch.tensor(XS, dtype=D)
+
+
+CASES = {
+    "grad": lambda f, xs: func.grad(f)(xs[0]),
+    "vmap": lambda f, xs: func.vmap(f)(xs),
+    "vmap grad": lambda f, xs: func.vmap(func.grad(f))(xs),
+    "jvp": lambda f, xs: func.jvp(f, (xs[0],), (xs[1],))[1],
+    "jvp grad": lambda f, xs: func.jvp(func.grad(f), (xs[0],), (xs[1],))[1],
+    "vmap hessian": lambda f, xs: func.vmap(func.hessian(f))(xs),
+    "jacrev jacfwd": lambda f, xs: func.jacrev(func.jacfwd(f))(xs[0]),
+    "compiled": lambda f, xs: [funtorch.compile(func.grad(f))(xs[0]) for _ in range(1)][0],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_parameters_in_closures_get_gradients_through_every_transform(case):
+    found = []
+    for wrap in (lambda f: f, lambda f: lambda x: checkpoint(f, x, use_reentrant=False)):
+        w, xs = leaves()
+        result = CASES[case](wrap(lambda x: funtorch.tanh(x @ w).sum()), xs)  # noqa: B023
+        found.append((result.tolist(), funtorch.autograd.grad((result**2).sum(), w)[0].tolist()))
+    for a, b in zip(*found, strict=True):
+        assert funtorch.allclose(funtorch.tensor(a, dtype=D), funtorch.tensor(b, dtype=D))
+
+
+def test_a_captured_tensor_of_an_outer_transform():
+    w, xs = leaves()
+
+    def slope(w, wrap):
+        return func.grad(lambda x: wrap(lambda x: funtorch.tanh(x @ w).sum())(x))(xs[0])
+
+    kept, again = (lambda f: f), (lambda f: lambda x: checkpoint(f, x, use_reentrant=False))
+    ways = (lambda g: func.vmap(g)(funtorch.stack([w, 2 * w])), lambda g: func.jvp(g, (w,), (w * 2,))[1], lambda g: func.jacrev(g)(w))
+    for way in ways:
+        assert funtorch.allclose(way(lambda w: slope(w, kept)), way(lambda w: slope(w, again)))
+
+
+def test_what_it_saves():
+    gc.collect()
+    inside = []
+
+    def f(x):
+        h = x.exp()
+        inside.append(weakref.ref(h))
+        return h.sin()
+
+    x = funtorch.ones(3, requires_grad=True)
+    y = checkpoint(f, x, use_reentrant=False)
+    assert inside[0]() is None and len(inside) == 1
+    y.sum().backward()
+    assert len(inside) == 2 and inside[1]() is None
+
+
+def test_writes_outside_happen_once():
+    counter, x = funtorch.zeros(()), funtorch.ones(3, requires_grad=True)
+    other = funtorch.ones(2, requires_grad=True)
+
+    def f(x):
+        counter.add_(1)
+        (other * 2).sum().backward()
+        return (x * counter).sum()
+
+    y = checkpoint(f, x, use_reentrant=False)
+    y.backward()
+    assert counter.item() == 1 and other.grad.tolist() == [2.0, 2.0] and x.grad.tolist() == [1.0] * 3
+
+
+def test_it_runs_again_with_the_values_of_then():
+    scale, x = funtorch.full((), 3.0), funtorch.ones(2, requires_grad=True)
+    h = x * 1
+    y = checkpoint(lambda h: (h * h * scale).sum(), h, use_reentrant=False)
+    scale.fill_(100.0)
+    h.data.fill_(50.0)
+    y.backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_contexts_around_both_runs():
+    log = []
+
+    class Note:
+        def __init__(self, name):
+            self.name = name
+
+        def __enter__(self):
+            log.append(self.name)
+
+        def __exit__(self, *exc):
+            pass
+
+    x = funtorch.ones(2, requires_grad=True)
+    y = checkpoint(lambda x: (x * x).sum(), x, use_reentrant=False, context_fn=lambda: (Note("first"), Note("again")))
+    assert log == ["first"]
+    y.backward()
+    assert log == ["first", "again"]
+
+
+def test_what_it_refuses():
+    x = funtorch.ones(2, requires_grad=True)
+    sizes = iter([2, 1, 2, 1])
+    y = checkpoint(lambda x: x[: next(sizes)] * 2, x, use_reentrant=False)
+    with pytest.raises(CheckpointError, match="different metadata"):
+        y.sum().backward()
+    with pytest.raises(RuntimeError, match="argument 0 of shape .2. in place"):
+        checkpoint(lambda h: h.add_(1), x * 1, use_reentrant=False)
+    with pytest.warns(UserWarning, match="use_reentrant"):
+        checkpoint(lambda x: x * 2, x)
+    with pytest.raises(TypeError, match="expected a function"):
+        checkpoint(3, x, use_reentrant=False)
+    with pytest.raises(ValueError, match="determinism_check"):
+        checkpoint(lambda x: x, x, use_reentrant=False, determinism_check="strict")
+    with pytest.raises(KeyError):
+        checkpoint(lambda x: {}["a"], x, use_reentrant=False)
+    assert funtorch.is_grad_enabled() and (x * 2).sum().requires_grad
+
+
+def test_inside_a_compiled_step():
+    w = funtorch.tensor(W, dtype=D, requires_grad=True)
+
+    def step(x, wrap):
+        w.grad = None
+        loss = wrap(lambda x: (x @ w * funtorch.rand(2, dtype=D)).tanh().sum())(x)
+        loss.backward()
+        with funtorch.no_grad():
+            w.sub_(0.1 * w.grad)
+        return loss
+
+    kept, again = (lambda f: f), (lambda f: lambda x: checkpoint(f, x, use_reentrant=False))
+    found = []
+    for run in (lambda x: step(x, kept), funtorch.compile(lambda x: step(x, again))):
+        with funtorch.no_grad():
+            w.copy_(funtorch.tensor(W, dtype=D))
+        funtorch.manual_seed(1)
+        found.append([run(funtorch.tensor(XS, dtype=D)).item() for _ in range(5)])
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
