@@ -24,19 +24,32 @@ from .core.generators import (
     set_rng_state,
 )
 from .core.promotion import result_type as _result_type
+from .determinism import (
+    are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode,
+    use_deterministic_algorithms,
+)
 from .devices import device
 from .dtypes import can_cast, dtype, promote_types, set_default as set_default_dtype
+from .legacy_types import CPU_TYPES as _CPU_TYPES
+from .legacy_types import set_default_tensor_type
+from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
 from .numbers_info import finfo, iinfo
 from .ops import registry as _registry
 from .ops.creation import get_default_device, is_tensor, set_default_device
 from .printing import set_printoptions
 from .serialization import load, save
 from .size import Size
+from .storage import TypedStorage, UntypedStorage
 from .tensor import Tensor
+from .threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
 from .version import __version__
 
 globals().update(_dtypes.PUBLIC)
 globals().update(_registry.names("torch"))
+globals().update(_CPU_TYPES)
 
 get_default_dtype = _dtypes.default
 compile, vmap = transforms.compile, transforms.vmap
@@ -56,7 +69,15 @@ def typename(obj):
     return f"{type(obj).__module__}.{type(obj).__qualname__}"
 
 
-_LAZY = ("amp", "compiler", "distributions", "fft", "linalg", "models", "nn", "optim", "random", "signal", "special", "testing", "utils")
+def _assert(condition, message):
+    """Raise AssertionError with this message if the condition is false."""
+    assert condition, message
+
+
+_LAZY = (
+    "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "models", "mps", "nn", "optim",
+    "profiler", "random", "return_types", "signal", "special", "utils", "xpu",
+)  # fmt: skip
 
 
 def __getattr__(name):

@@ -462,7 +462,7 @@ def host_array(payload: Any, asked: str) -> np.ndarray:
         if payload.axis is None:
             return host_array(payload.inner._payload, asked)
         raise TracedValueError(
-            f"vmap: it looks like you're calling {asked} on a Tensor of shape {list(payload.shape)} that is mapped over "
+            f"vmap: It looks like you're calling {asked} on a Tensor of shape {list(payload.shape)} that is mapped over "
             f"{payload.level.size} lanes: it has a value for each lane, not one. Use torch.where instead of a branch, or call "
             "the function in a loop."
         )

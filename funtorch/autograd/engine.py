@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.backward import differentiate
+from ..core.batching import lane_sum
 from ..core.call import call
 from ..core.handle import Handle, make, without_history
+from ..core.levels import WRAPPED, Batched
 from ..core.op import Op, is_differentiable
 from ..core.state import state
 from ..core.tape import Leaf, place_of
@@ -95,16 +98,17 @@ def backward(
     cotangents = _cotangents(roots, given, create_graph)
     targets = None if inputs is None else [place_of(tensor_at(t)) for t in _as_tuple(inputs)]
     olds = None if create_graph else _held_gradients
-    places, grads = differentiate(
-        roots, cotangents, targets, create_graph=create_graph,
-        retain_graph=create_graph if retain_graph is None else retain_graph, olds=olds,
-    )  # fmt: skip
+    with recording(create_graph):
+        places, grads = differentiate(
+            roots, cotangents, targets, create_graph=create_graph,
+            retain_graph=create_graph if retain_graph is None else retain_graph, olds=olds,
+        )  # fmt: skip
     receivers = [place[0].tensor if type(place[0]) is Leaf else None for place in places]
     if inputs is not None:
         receivers = [tensor_at(t) for t in _as_tuple(inputs)]
     for tensor, grad in zip(receivers, grads, strict=True):
         if grad is not None and tensor is not None:
-            _accumulate(tensor, grad, added=olds is not None and _adds(tensor), create_graph=create_graph)
+            _accumulate(tensor, _for_leaf(tensor, grad), added=olds is not None and _adds(tensor), create_graph=create_graph)
 
 
 def _adds(tensor: Any) -> bool:
@@ -115,6 +119,15 @@ def _adds(tensor: Any) -> bool:
 def _held_gradients(targets: Sequence[tuple[Any, int]]) -> list[Any]:
     """What each target's gradient is to be added to."""
     return [t[0].tensor._grad if type(t[0]) is Leaf and _adds(t[0].tensor) else None for t in targets]
+
+
+def _for_leaf(tensor: Any, grad: Any) -> Any:
+    """A gradient as a leaf can hold it: for one from outside of a vmap, what a loop over the lanes would have added up."""
+    payload = grad._payload
+    while type(payload) in WRAPPED and payload.level.depth > max(tensor._level, tensor._birth):
+        grad = lane_sum(payload) if type(payload) is Batched else payload.primal
+        payload = grad._payload
+    return grad
 
 
 def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None:
@@ -185,8 +198,19 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         return _batched_grad(roots, wanted, given, keep, create_graph, bool(allow_unused or materialize_grads), materialize_grads)
-    grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
+    with recording(create_graph):
+        grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
     return _finished(wanted, grads, bool(allow_unused), materialize_grads)
+
+
+@contextlib.contextmanager
+def recording(on: bool) -> Iterator[None]:
+    """A walk that is recorded, at this level and those further out, or not."""
+    before, state.grad = state.grad, on
+    try:
+        yield
+    finally:
+        state.grad = before
 
 
 def gradients(roots: Sequence[Any], wanted: Sequence[Any], cotangents: Sequence[Any], keep: bool, create_graph: bool) -> list[Any]:
@@ -223,7 +247,8 @@ def _batched_grad(
         missing[:] = [number for number, g in enumerate(grads) if g is None]
         return _finished(wanted, grads, allow_unused, materialize=bool(missing) and allow_unused)
 
-    result = vmap(one)(*given)
+    with recording(create_graph):
+        result = vmap(one)(*given)
     if not keep:
         for node in _nodes(roots):
             node.release()

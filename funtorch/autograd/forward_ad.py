@@ -9,6 +9,7 @@ from ..core.forward_mode import JvpLevel
 from ..core.handle import Handle, value_of, watchers
 from ..core.levels import Dual
 from ..core.state import state
+from ..core.tape import place_of, set_place
 from ..core.views import take
 from ..errors import ArgumentValueError, OpError
 
@@ -102,7 +103,9 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     if tensor.dtype != tangent.dtype:
         raise OpError(f"Expected tangent to have dtype {tensor.dtype}, but got: {tangent.dtype}")
     made = _open[-1].wrap(tensor, tangent)
-    return made.requires_grad_() if tensor.requires_grad else made
+    if tensor.requires_grad:  # the same place, so that gradients by either are found
+        set_place(made, *place_of(tensor))
+    return made
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

@@ -134,6 +134,12 @@ def at_front(payload: Batched, size: int) -> Any:
     return payload.inner if payload.axis == 0 else call(_move_op(payload.axis), (payload.inner,), ceiling=below)
 
 
+def lane_sum(payload: Batched) -> Any:
+    """The sum over the lanes, as a Tensor one level down."""
+    below = payload.level.depth - 1
+    return call(_kept(("lane sum",), lambda x: x.sum(0)), (at_front(payload, payload.level.size),), ceiling=below)
+
+
 def open_vmaps() -> list[VmapLevel]:
     """The vmap levels open on this thread, outermost first."""
     return [level for level in state.levels if isinstance(level, VmapLevel)]

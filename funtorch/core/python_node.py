@@ -184,8 +184,9 @@ class PythonNode:
             raise OpError(FREED_MESSAGE)
         if self.application.body.materialize:
             incoming = [zeros(aval) if c is None else c for c, aval in zip(incoming, self.avals, strict=True)]
-        # Levels further out record what happens here, whether or not this one does.
-        before, state.grad = state.grad, create_graph or self.level > 0
+        # Levels further out record what happens here, whether or not this one does, unless nothing is recorded at all.
+        before = state.grad
+        state.grad = before and (create_graph or self.level > 0)
         try:
             grads = self.application.backward(self.frame, incoming)
         finally:
@@ -233,7 +234,7 @@ def _built(application: Application, returned: list[Any], recording: bool) -> li
 
 def _record(application: Application, frame: int, outs: list[Any]) -> PythonNode | None:
     depth, tensors = application.depth(frame), application.frames[frame]
-    marked = [i for i, t in enumerate(tensors) if t._requires and t._level >= depth and is_differentiable(t._payload.dtype)]
+    marked = [i for i, t in enumerate(tensors) if t._requires and is_differentiable(t._payload.dtype)]
     metas = tuple(
         (o._payload.shape, o._payload.dtype if application.body.differentiable(k) and is_differentiable(o._payload.dtype) else None)
         for k, o in enumerate(outs)

@@ -156,9 +156,17 @@ class Recording(Watcher):
 
     def escaped(self, outputs: Sequence[Any]) -> bool:
         """Whether Tensors made inside are still alive that are neither results nor values of cells."""
-        known = {id(o) for o in outputs} | {id(t._grad) for t in self.written_grads.values()}
+        known = {id(o) for out in outputs for o in _with_bases(out)} | {id(t._grad) for t in self.written_grads.values()}
         known |= {id(t._grad) for t, _ in self.grads.values()}
         return any(key not in known and _still_held(ref()) for key, ref in list(self.inside.items()))
+
+
+def _with_bases(value: Any) -> list[Any]:
+    """A result, and the Tensors that it is a view of."""
+    found = [value]
+    while isinstance(found[-1], Handle) and found[-1]._base is not None:
+        found.append(found[-1]._base)
+    return found
 
 
 def _still_held(tensor: Handle | None) -> bool:

@@ -242,7 +242,7 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
     """Put a call on the tape, if an argument that requires grad at this depth can reach a differentiable result."""
     mask, edges, level = [], [], depth
     for arg, aval in zip(args, avals, strict=True):
-        marked = isinstance(arg, Handle) and arg._requires and arg._level >= depth and differentiable[aval[1]]
+        marked = isinstance(arg, Handle) and arg._requires and differentiable[aval[1]]
         mask.append(marked)
         if marked:
             node = arg._node
@@ -279,6 +279,9 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
 def _with_tape(arg: Any, value: Any, depth: int) -> Any:
     """What a node at ``depth`` saves of an argument: one that is on a tape further out keeps its place there."""
     if not isinstance(arg, Handle) or not arg._requires or arg._level >= depth:
+        return value
+    level = getattr(value, "level", None)
+    if level is not None and level.depth == depth:
         return value
     outer = make(value, arg._birth)
     set_place(outer, *place_of(arg))

@@ -32,7 +32,9 @@ def _target(name: str, x: Array, output_size: Any, n: int) -> Sizes:
     _check(name, x, n)
     sizes = tuple(size if wanted is None else wanted for size, wanted in zip(space, sizes, strict=True))
     if min(sizes) < 0:
-        raise OpError(f"{name}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, sizes))}}}")
+        raise OpError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, sizes))}}}"
+        )
     return sizes
 
 

@@ -142,7 +142,8 @@ _LEGACY = {f"torch.{name}Tensor": kind for kind, name in TYPE_NAMES.items()} | {
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this Tensor's type, or, given one, this Tensor converted to it."""
     if dtype is None:
-        return f"torch.{TYPE_NAMES[self.dtype.name]}Tensor"
+        return f"torch.{'cuda.' if self.is_cuda else ''}{TYPE_NAMES[self.dtype.name]}Tensor"
+    dtype = getattr(dtype, "tensor_dtype", dtype)  # torch.FloatTensor and its kin
     if isinstance(dtype, str):
         found = _LEGACY.get(dtype.replace("torch.cuda.", "torch."))
         if found is None:

@@ -64,7 +64,9 @@ def _one_type(name: str, x: Array, w: Array, bias: Array | None) -> None:
 def _grouped(w: Array, groups: int) -> None:
     shape = list(w.shape)
     if shape[0] < groups:
-        raise OpError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size {shape} instead")
+        raise OpError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size {shape} instead"
+        )
     if shape[0] % groups:
         raise OpError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size [{shape}] instead"
@@ -111,7 +113,9 @@ def _pads(padding: int | str | Sizes, n: int, stride: Sizes, dilation: Sizes, wi
     return tuple((t // 2, t - t // 2) for t in totals)
 
 
-def _convolution(name: str, n: int, x: Array, w: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int) -> Array:
+def _convolution(
+    name: str, n: int, x: Array, w: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Array:
     _rank(name, x, n)
     unbatched = x.ndim == n + 1
     x = x[None] if unbatched else x
@@ -136,7 +140,16 @@ def _convolution(name: str, n: int, x: Array, w: Array, bias: Array | None, stri
 
 
 def _transposed(
-    name: str, n: int, x: Array, w: Array, bias: Array | None, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+    name: str,
+    n: int,
+    x: Array,
+    w: Array,
+    bias: Array | None,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
 ) -> Array:
     _rank(name, x, n)
     unbatched = x.ndim == n + 1

@@ -100,7 +100,5 @@ def _transposed_by_zeros(
     window = w.shape[2:]
     grouped = w.reshape(groups, w.shape[0] // groups, *w.shape[1:]).swapaxes(1, 2)  # (G, C / G, O / G, *window)
     turned = jnp.flip(grouped.reshape(-1, grouped.shape[2], *window), tuple(range(2, w.ndim)))
-    back = tuple(
-        (d * (k - 1) - low, d * (k - 1) - high) for d, k, (low, high) in zip(dilation, window, pads, strict=True)
-    )
+    back = tuple((d * (k - 1) - low, d * (k - 1) - high) for d, k, (low, high) in zip(dilation, window, pads, strict=True))
     return convolve(spread, turned, (1,) * len(window), back, dilation, groups)

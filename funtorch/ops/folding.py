@@ -52,7 +52,9 @@ def unfold(input: Array, kernel_size, dilation=1, padding=0, stride=1):
         RuntimeError: options out of range, or blocks larger than the image.
     """
     if input.ndim < 3:
-        raise OutOfBoundsError(f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got {input.ndim})")
+        raise OutOfBoundsError(
+            f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got {input.ndim})"
+        )
     kernel, dilations, pads, strides = _options(kernel_size, dilation, padding, stride)
     if input.ndim > 4 or 0 in input.shape[-3:]:
         raise OpError(EMPTY.format(3, 4, "", "other ", list(input.shape)))

@@ -143,7 +143,10 @@ _WHAT = {
     "ifft": ("The inverse of `fft`", "complex"),
     "rfft": ("The first half of the Fourier transform of real values, which tells the other half", "complex, n // 2 + 1 values"),
     "irfft": ("The inverse of `rfft`: real values from half a spectrum", "real, n values (2 (m - 1) of m unless given)"),
-    "hfft": ("The Fourier transform, real, of a Hermitian signal of which half is given", "real, n values (2 (m - 1) of m unless given)"),
+    "hfft": (
+        "The Fourier transform, real, of a Hermitian signal of which half is given",
+        "real, n values (2 (m - 1) of m unless given)",
+    ),
     "ihfft": ("The inverse of `hfft`: half of a Hermitian signal", "complex, n // 2 + 1 values"),
 }
 _DOC = """{}{}.
@@ -169,7 +172,9 @@ def _document(fn: Callable, kind: str, several: bool) -> None:
         options = "s: how many points along each dimension: the input is cut or filled with zeros; -1 leaves it.\n        dim: the dimensions."
     else:
         options = "n: how many points: the input is cut or filled with zeros.\n        dim: the dimension."
-    fn.__doc__ = _DOC.format(what, where, complex_too, options, gives, " along the last of them" if several and "half" in what else "")
+    fn.__doc__ = _DOC.format(
+        what, where, complex_too, options, gives, " along the last of them" if several and "half" in what else ""
+    )
 
 
 def _declare(kind: str) -> None:
@@ -213,7 +218,14 @@ def _frequencies(at: np.ndarray, n: int, d: float, options: tuple) -> Any:
 
 @function("fft")
 def fftfreq(
-    n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """The frequencies of `fft`'s values: (n), for points at distance ``d``. Raises RuntimeError for n < 0."""
     (n,) = size_of((n,), "fftfreq")
@@ -223,7 +235,14 @@ def fftfreq(
 
 @function("fft")
 def rfftfreq(
-    n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """The frequencies of `rfft`'s values: (n // 2 + 1), for points at distance ``d``. Raises RuntimeError for n < 0."""
     (n,) = size_of((n,), "rfftfreq")

@@ -88,7 +88,9 @@ def _check(x: Array, grid: Array, mode: str) -> None:
             f"and grid with sizes {list(grid.shape)}"
         )
     if grid.ndim > 1 and grid.ndim == x.ndim and grid.shape[-1] != n or (x.ndim == 3 and grid.ndim > 1 and grid.shape[-1] != n):
-        raise OpError(f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes {list(grid.shape)}")
+        raise OpError(
+            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes {list(grid.shape)}"
+        )
     if n not in (2, 3) or grid.ndim != x.ndim:
         raise OpError(
             f"grid_sampler(): expected {'4D or 5D' if n not in (2, 3) else f'{n + 2}D'} input and grid with same number of dimensions, "
@@ -124,7 +126,9 @@ def grid_sample(input: Array, grid: Array, mode="bilinear", padding_mode="zeros"
         RuntimeError: shapes that don't fit.
     """
     if mode not in MODES:
-        raise ArgumentValueError(f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+        raise ArgumentValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
     if padding_mode not in PADDING:
         raise ArgumentValueError(
             f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
@@ -175,7 +179,9 @@ def _check_affine(theta: Array, size: tuple[int, ...]) -> None:
     if min(size) <= 0:
         raise ArgumentValueError(f"Expected non-zero, positive output size. Got {size}")
     if theta.shape[0] != size[0]:
-        raise OpError(f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {n + 1}] but got: {list(theta.shape[::2])}.")
+        raise OpError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {n + 1}] but got: {list(theta.shape[::2])}."
+        )
 
 
 @op(namespace="nn.functional", out=False)

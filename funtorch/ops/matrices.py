@@ -70,7 +70,9 @@ def batch_shape(a: Array, b: Array) -> tuple[int, ...]:
     for back in range(1, min(len(x), len(y)) + 1):
         if x[-back] != y[-back] and 1 not in (x[-back], y[-back]):
             at = max(len(x), len(y)) - back
-            raise OpError(f"The size of tensor a ({y[-back]}) must match the size of tensor b ({x[-back]}) at non-singleton dimension {at}")
+            raise OpError(
+                f"The size of tensor a ({y[-back]}) must match the size of tensor b ({x[-back]}) at non-singleton dimension {at}"
+            )
     return np.broadcast_shapes(x, y)
 
 
@@ -127,3 +129,17 @@ def from_lower(a: Array) -> Array:
 def _from_lower_jvp(primals: tuple, tangents: tuple) -> tuple:
     (t,) = tangents
     return from_lower(*primals), (t + adjoint(t)) / 2
+
+
+def handed(result: Any, out: Any, name: str) -> Any:
+    """The result, or ``out`` (a Tensor, or as many as there are results) with its values."""
+    if out is None:
+        return result
+    from .assignment import into
+
+    return into(out, result, name)
+
+
+def is_vector(a: Array, b: Array) -> bool:
+    """Whether ``b`` holds one vector for each matrix of ``a``."""
+    return b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])

@@ -12,8 +12,7 @@ from ..core.dims import wrap_dim, wrap_dims
 from ..errors import ArgumentTypeError, OpError
 from . import diagonals
 from .declare import Array, function, op
-from .factorizations import handed
-from .matrices import check_float, check_matrices, value_as
+from .matrices import check_float, check_matrices, handed, value_as
 from .norms import _modulus
 from .norms import vector_norm as _vector_norm
 from .operands import in_float32, is_inexact, kind_of
@@ -70,17 +69,24 @@ def vector_norm(x: Array, ord=2, dim=None, keepdim=False, *, dtype=None):
     return in_float32(lambda v: _vector_norm(v, p, dims, keepdim))(x)
 
 
+def _extreme(x: Array, axis: int, largest: bool) -> Array:
+    """The largest or the least element along an axis, which is kept; 0 is the largest of none."""
+    if largest and not x.shape[axis]:
+        return jnp.zeros([1 if d == axis % x.ndim else n for d, n in enumerate(x.shape)], x.dtype)
+    return (jnp.max if largest else jnp.min)(x, axis=axis, keepdims=True)
+
+
 def _matrix_norm_of(x: Array, order: Any, keepdim: bool, dims: tuple[int, int]) -> Array:
     """The norm of the matrices in dimensions ``dims``."""
     if order == "fro":
         return _vector_norm(x, 2.0, dims, keepdim)
     if order in (2, -2, "nuc"):
         sizes = singular_values(jnp.moveaxis(x, dims, (-2, -1)))
-        found = sizes.sum(-1) if order == "nuc" else (sizes.max(-1, initial=0) if order > 0 else sizes.min(-1))
+        found = sizes.sum(-1) if order == "nuc" else _extreme(sizes, -1, order > 0)[..., 0]
         return jnp.expand_dims(found, sorted(dims)) if keepdim else found
-    summed, taken = (dims if abs(order) == 1 else dims[::-1])
+    summed, taken = dims if abs(order) == 1 else dims[::-1]
     sums = jnp.sum(_modulus(x), axis=summed, keepdims=True)
-    found = jnp.max(sums, axis=taken, keepdims=True, initial=0) if order > 0 else jnp.min(sums, axis=taken, keepdims=True)
+    found = _extreme(sums, taken, order > 0)
     return found if keepdim else jnp.squeeze(found, dims)
 
 
@@ -143,7 +149,14 @@ def norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
     if ord is not None and dims is None and rank not in (1, 2):
         raise OpError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {rank}D.")
     if ord is not None and (isinstance(ord, str) or (len(dims) if dims is not None else rank) == 2):
-        return matrix_norm(input, ord, (0, 1) if dims is None and rank == 2 else (-2, -1) if dims is None else dims, keepdim, dtype=dtype, out=out)
+        return matrix_norm(
+            input,
+            ord,
+            (0, 1) if dims is None and rank == 2 else (-2, -1) if dims is None else dims,
+            keepdim,
+            dtype=dtype,
+            out=out,
+        )
     return vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype, out=out)
 
 

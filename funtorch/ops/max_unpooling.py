@@ -46,7 +46,9 @@ def _image_size(shape: tuple, n: int, kernel: tuple, stride: tuple, padding: tup
     if len(sizes) == n + 2:
         sizes = sizes[2:]
     if len(sizes) != n:
-        raise ArgumentValueError(f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of '{len(sizes)}'")
+        raise ArgumentValueError(
+            f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of '{len(sizes)}'"
+        )
     for d, (size, near, s) in enumerate(zip(sizes, usual, stride, strict=True)):
         if not near - s < size < near + s:
             raise ArgumentValueError(f'invalid output_size "{sizes}" (dim {d} must be between {near - s} and {near + s})')
@@ -67,7 +69,9 @@ def _check_unpool(name: str, n: int, input: Any, indices: Any, stride: tuple) ->
             f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got indices tensor with shape: {list(at.shape)}"
         )
     if 0 in shape[len(shape) - n - 1 :]:
-        raise OpError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}")
+        raise OpError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
+        )
 
 
 def _declare(n: int) -> Any:
@@ -150,7 +154,9 @@ def _fractional_size(name: str, space: tuple, n: int, output_size: Any, output_r
 
 def _check_fractional(name: str, shape: tuple, n: int, window: tuple, size: tuple, samples: tuple | None) -> None:
     if len(shape) < n + 1:
-        raise OutOfBoundsError(f"Dimension out of range (expected to be in range of [{-len(shape)}, {len(shape) - 1}], but got {-n - 1})")
+        raise OutOfBoundsError(
+            f"Dimension out of range (expected to be in range of [{-len(shape)}, {len(shape) - 1}], but got {-n - 1})"
+        )
     batched = (1, *shape) if len(shape) == n + 1 else shape
     if len(batched) != n + 2 or 0 in batched[1:]:
         raise OpError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor with non-zero dimensions, but got {list(shape)}")
@@ -171,7 +177,12 @@ def _declare_fractional(n: int) -> None:
     name = f"fractional_max_pool{n}d"
 
     def both(
-        input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False, _random_samples: Any = None
+        input: Any,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
     ) -> Any:
         from .random import rand
 
@@ -185,7 +196,12 @@ def _declare_fractional(n: int) -> None:
         return _fractional_max_pool(input, _random_samples, window, size)
 
     def pool(
-        input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False, _random_samples: Any = None
+        input: Any,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
     ) -> Any:
         found = both(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
         return found if return_indices else found[0]

@@ -13,7 +13,9 @@ from .declare import Array, op
 from .operands import number
 from .sliding import Pads, padded
 
-NOT_EMPTY = "Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: {}"
+NOT_EMPTY = (
+    "Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: {}"
+)
 TOO_LARGE = "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding {} at dimension {} of input {}"
 
 
@@ -78,7 +80,9 @@ def _check_rank(x: Array, pad: tuple, mode: str) -> None:
 def _cut(x: Array, axis: int, low: int, high: int) -> Array:
     length = x.shape[axis] + min(low, 0) + min(high, 0)
     if length < 0 or (length == 0 and low > 0):
-        raise OpError(f"input ({'DHW'[axis - x.ndim]}: {x.shape[axis]}) is too small. Calculated output {'DHW'[axis - x.ndim]}: {length}")
+        raise OpError(
+            f"input ({'DHW'[axis - x.ndim]}: {x.shape[axis]}) is too small. Calculated output {'DHW'[axis - x.ndim]}: {length}"
+        )
     return _part(x, axis, max(-low, 0), length)
 
 

@@ -16,7 +16,9 @@ from .sliding import padded, shifted
 from .window_maximum import largest, offsets
 
 
-def _maximum(name: str, n: int, x: Array, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool) -> Any:
+def _maximum(
+    name: str, n: int, x: Array, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
+) -> Any:
     refuse(name, x, "bc")
     g = geometry(name, x, n, kernel, stride, padding, dilation, ceil_mode)
     places = [offsets(*sizes) for sizes in zip(g.window, g.stride, g.padding, g.dilation, g.counts, strict=True)]
@@ -57,17 +59,31 @@ def _declare_maximum(n: int) -> Any:
     both = op(both, name=both_name, method=False, out=False)
 
     def pool(
-        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
     ) -> Any:
         chosen = both if return_indices else values
         return chosen(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
     def pool_with_indices(
-        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
     ) -> Any:
         return both(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
-    pool.__doc__ = _MAX_DOC.format("; with return_indices also where it is", *size, "(N, C, *), of input's dtype, or with return_indices " + found)
+    pool.__doc__ = _MAX_DOC.format(
+        "; with return_indices also where it is", *size, "(N, C, *), of input's dtype, or with return_indices " + found
+    )
     pool_with_indices.__doc__ = both.__doc__
     pool.__name__, pool_with_indices.__name__ = name, f"{name}_with_indices"
     function("nn.functional", name=name)(pool)
@@ -107,7 +123,9 @@ def _window_counts(space: tuple[int, ...], g: Geometry, count_include_pad: bool)
     return total
 
 
-def _mean(name: str, n: int, x: Array, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool, divisor: int | None) -> Array:
+def _mean(
+    name: str, n: int, x: Array, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool, divisor: int | None
+) -> Array:
     if divisor == 0:
         raise OpError("divisor must be not zero")
     refuse(f"{name}_out_frame" if n == 3 else name, x, "bc")

@@ -54,7 +54,9 @@ def _check_single(name: str, window: int, stride: int, padding: int, dilation: i
     if padding < 0:
         raise OpError(f"{name}() padding must be non-negative, but got {padding}")
     if padding > reach(window, dilation) // 2:
-        raise OpError(f"{name}() padding should be at most half of kernel size, but got padding={padding} and kernel_size={window}")
+        raise OpError(
+            f"{name}() padding should be at most half of kernel size, but got padding={padding} and kernel_size={window}"
+        )
     if dilation <= 0:
         raise OpError(f"{name}() dilation must be greater than zero, but got {dilation}")
 
@@ -75,13 +77,17 @@ def _check_several(window: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes
         if p < 0:
             raise OpError(f"pad must be non-negative, but got pad: {p}")
         if p > reach(k, d) // 2:
-            raise OpError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+            raise OpError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+            )
 
 
 def check_rank(name: str, x: Array, n: int) -> None:
     """Raise PyTorch's error unless ``x`` is (C, *) or (N, C, *) with something in it."""
     if n == 1 and name.startswith("max") and (x.ndim not in (2, 3) or 0 in x.shape[-2:]):
-        raise OpError(f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
+        raise OpError(
+            f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}"
+        )
     if n == 1 and x.ndim not in (2, 3):
         raise OpError(
             f"Expected 2 to 3 dimensions, but got {x.ndim}-dimensional tensor for argument #1 'self' (while checking arguments for {name})"
@@ -91,7 +97,9 @@ def check_rank(name: str, x: Array, n: int) -> None:
     if x.ndim not in (n + 1, n + 2):
         raise OpError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
     if 0 in x.shape[x.ndim - n - 1 :]:
-        raise OpError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
+        raise OpError(
+            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}"
+        )
 
 
 def geometry(name: str, x: Array, n: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Geometry:

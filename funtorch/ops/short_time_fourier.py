@@ -100,7 +100,11 @@ def stft(
         RuntimeError: options out of range, other ranks or dtypes.
     """
     if align_to_window:
-        raise OpError("stft: align_to_window should only be set when center = false.") if center else OpError("stft: align_to_window=True is not supported")
+        raise (
+            OpError("stft: align_to_window should only be set when center = false.")
+            if center
+            else OpError("stft: align_to_window=True is not supported")
+        )
     hop, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
     x, w = value_as("stft", input, "input"), None if window is None else value_as("stft", window, "window", 5)
     options = {
@@ -159,7 +163,9 @@ def _check_istft(told: str, x: Any, n_fft: int, hop: int, length: int, window: A
     wanted = n_fft // 2 + 1 if onesided else n_fft
     if x.shape[-2] != wanted:
         rule = "n_fft / 2 + 1 when onesided=True" if onesided else "n_fft when onesided=False"
-        raise OpError(f"{told} : expected the frequency dimension (3rd to the last) of the input tensor to match {rule}, but got {x.shape[-2]}")
+        raise OpError(
+            f"{told} : expected the frequency dimension (3rd to the last) of the input tensor to match {rule}, but got {x.shape[-2]}"
+        )
     if not 0 < hop <= length:
         raise OpError(f"{told} : expected 0 < hop_length <= win_length")
     if not 0 < length <= n_fft:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes import as_dtype
-from ..errors import ArgumentValueError, OpError
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from .creation import place
 from .declare import function
 
@@ -75,11 +75,13 @@ def _old(name: str, formula: Callable, defaults: dict[str, float], what: str) ->
         given = dict(zip(defaults, numbers, strict=False)) | named
         unknown = set(given) - set(defaults)
         if unknown or len(numbers) > len(defaults):
-            raise TypeError(f"{name}(): unexpected arguments: {', '.join(sorted(unknown)) or numbers[len(defaults) :]}")
+            raise ArgumentTypeError(f"{name}(): unexpected arguments: {', '.join(sorted(unknown)) or numbers[len(defaults) :]}")
         if window_length < 0:
             raise OpError(f"{name} requires non-negative window_length, got window_length={window_length}")
         chosen = tuple((defaults | given).values())
-        return _made(name, _sampled(lambda i, m: formula(i, m, *chosen), window_length, bool(periodic)), dtype, device, requires_grad)
+        return _made(
+            name, _sampled(lambda i, m: formula(i, m, *chosen), window_length, bool(periodic)), dtype, device, requires_grad
+        )
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = (
@@ -100,11 +102,18 @@ def _new(name: str, formula: Callable, defaults: dict[str, Any], what: str, chec
     """The window of ``torch.signal.windows``: (M, *, its own numbers, sym=True, dtype, ...)."""
 
     def window(
-        M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, **numbers: Any  # noqa: N803
+        M: int,
+        *,
+        sym: bool = True,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        **numbers: Any,  # noqa: N803
     ) -> Any:
         unknown = set(numbers) - set(defaults)
         if unknown:
-            raise TypeError(f"{name}(): unexpected arguments: {', '.join(sorted(unknown))}")
+            raise ArgumentTypeError(f"{name}(): unexpected arguments: {', '.join(sorted(unknown))}")
         if M < 0:
             raise ArgumentValueError(f"{name} requires non-negative window length, got M={M}")
         chosen = defaults | numbers

@@ -27,7 +27,8 @@ def _eigh(a: Array) -> tuple[Array, Array]:
 @_eigh.defjvp
 def _eigh_jvp(primals: tuple, tangents: tuple) -> tuple:
     values, vectors = _eigh(*primals)
-    inner = adjoint(vectors) @ tangents[0] @ vectors
+    (t,) = tangents
+    inner = adjoint(vectors) @ ((t + adjoint(t)) / 2) @ vectors
     moved = vectors @ (off_diagonal(values[..., None, :] - values[..., :, None]).astype(inner.dtype) * inner)
     return (values, vectors), (jnp.real(jnp.diagonal(inner, axis1=-2, axis2=-1)).astype(values.dtype), moved)
 
@@ -160,7 +161,9 @@ def _converges(a: Any, *_: Any) -> None:
     bad = ~np.isfinite(values).all((-2, -1))
     if bad.any():
         batch = f"(Batch element {int(np.flatnonzero(bad)[0])}): " if bad.ndim else ""
-        raise LinAlgError(f"linalg.svd: {batch}The algorithm failed to converge because the input matrix contained non-finite values.")
+        raise LinAlgError(
+            f"linalg.svd: {batch}The algorithm failed to converge because the input matrix contained non-finite values."
+        )
 
 
 def _check_svd(a: Array, driver: str | None) -> None:

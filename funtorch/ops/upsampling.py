@@ -31,14 +31,20 @@ LIST = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nea
 
 def _check_mode(x: Array, mode: str, align: bool | None, antialias: bool) -> None:
     if mode not in SMOOTH and align is not None:
-        raise ArgumentValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+        raise ArgumentValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
     if antialias and not (mode in FILTERS and x.ndim == 4):
-        raise ArgumentValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+        raise ArgumentValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
     wanted = MODES.get(mode, (None, 0))[1]
     if wanted is not None and mode in ("linear", "bilinear", "trilinear") and 3 <= x.ndim <= 5 and x.ndim != wanted + 2:
         raise MissingError(f"Got {x.ndim}D input, but {mode} mode needs {wanted + 2}D input")
     if x.ndim not in (3, 4, 5) or mode not in MODES or (wanted is not None and x.ndim != wanted + 2):
-        raise MissingError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {x.ndim}D) for the modes: {LIST} (got {mode})")
+        raise MissingError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {x.ndim}D) for the modes: {LIST} (got {mode})"
+        )
     if mode == "lanczos" and not antialias:
         raise ArgumentValueError("lanczos mode requires antialias=True")
 
@@ -65,7 +71,9 @@ def _sizes(x: Array, size: Any, factor: Any, recompute: bool | None) -> tuple[tu
     factors = tuple(map(float, factor if isinstance(factor, tuple) else (factor,) * n))
     if len(factors) != n:
         form = "(s1, s2, ...,sK)"
-        raise ArgumentValueError(SAME_DIMS.format("scale_factor", list(space), "scale_factor of shape", factor, "scale_factor", form))
+        raise ArgumentValueError(
+            SAME_DIMS.format("scale_factor", list(space), "scale_factor of shape", factor, "scale_factor", form)
+        )
     return tuple(math.floor(length * f) for length, f in zip(space, factors, strict=True)), (None,) * n if recompute else factors
 
 
@@ -92,7 +100,9 @@ def _repeated(x: Array, sizes: tuple[int, ...]) -> Array:
     return x
 
 
-def _resample(x: Array, sizes: tuple[int, ...], mode: str, align: bool, factors: Sequence[float | None], antialias: bool) -> Array:
+def _resample(
+    x: Array, sizes: tuple[int, ...], mode: str, align: bool, factors: Sequence[float | None], antialias: bool
+) -> Array:
     find = MODES[mode][0]
     kind = np.float64 if x.dtype == np.float64 else np.float32
     for axis in range(x.ndim - 1, 1, -1):
@@ -107,7 +117,8 @@ def _resample(x: Array, sizes: tuple[int, ...], mode: str, align: bool, factors:
 def _whole(x: Array, sizes: tuple[int, ...], factors: Sequence[float | None]) -> bool:
     """Whether each element is shown the same whole number of times."""
     return all(
-        count % size == 0 and factor in (None, count / size) for size, count, factor in zip(x.shape[2:], sizes, factors, strict=True)
+        count % size == 0 and factor in (None, count / size)
+        for size, count, factor in zip(x.shape[2:], sizes, factors, strict=True)
     )
 
 
@@ -155,7 +166,9 @@ def _deprecated(name: str) -> None:
 
 
 @function("nn.functional")
-def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None) -> Any:
+def upsample(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Any:
     """`interpolate`, by its old name."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)

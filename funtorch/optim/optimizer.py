@@ -35,6 +35,7 @@ def _profiled(step: Callable) -> Callable:
             changed = hook(self, args, kwargs)
             if changed is not None:
                 args, kwargs = changed
+        self._opt_called = True  # schedules warn when they are asked first
         result = step(self, *args, **kwargs)
         for hook in list(self._optimizer_step_post_hooks.values()):
             hook(self, args, kwargs)

@@ -89,7 +89,7 @@ def _mapped_arguments(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -
         dims = broadcast_prefix(prefix, args)
     except ValueError as error:
         raise ArgumentValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs: {error}") from None
-    dims += [0] * (len(leaves) - len(dims))  # keyword arguments are mapped over their first dimension, as in torch.func
+    dims += [None] * (len(leaves) - len(dims))  # keyword arguments are not mapped, as in torch.func
     return leaves, spec, [_checked_dim(name, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
 
 

@@ -78,9 +78,13 @@ def zeros_for(tensor: Tensor) -> Tensor:
 
 
 def reaches_beyond(roots: Sequence[Tensor], variables: Sequence[Tensor]) -> bool:
-    """Whether the graph of ``roots`` has leaves other than ``variables``: then gradients are functions of these too."""
-    ours = {place_of(v)[0] for v in variables}
-    return any(type(leaf) is Leaf and leaf not in ours for leaf in Graph([place_of(r) for r in roots]).leaves)
+    """Whether the graph of ``roots`` has leaves other than ``variables``: then gradients are functions of these too.
+
+    Leaves of levels further out don't count: what is computed from them is on their own tapes anyway.
+    """
+    ours, depth = {place_of(v)[0] for v in variables}, max((v._level for v in variables), default=0)
+    leaves = Graph([place_of(r) for r in roots]).leaves
+    return any(type(leaf) is Leaf and leaf not in ours and leaf.level >= depth for leaf in leaves)
 
 
 def finish(tensor: Any, outside: bool) -> Any:
@@ -293,7 +297,7 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 def _check_tuple(value: Any, name: str) -> None:
     if not isinstance(value, (tuple, list)):
-        raise ArgumentTypeError(f"jvp(): Expected {name} to be a tuple, got {type(value).__name__}")
+        raise OpError(f"jvp(): Expected {name} to be a tuple, got {type(value).__name__}. E.g. it should be valid to call f(*primals).")
     if not value:
         raise ArgumentValueError(f"jvp(): Expected {name} to be non-empty")
 

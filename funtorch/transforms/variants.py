@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from ..core.backward import differentiate
+from ..core.backward import Graph, differentiate
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl
 from ..core.handle import Handle, make, value_of
@@ -288,7 +288,8 @@ def _history(tensor: Handle) -> int:
     node: Any = tensor._node
     if node is None:
         return NEW_LEAF
-    return ON_FREED if type(node) is not Leaf and node.is_freed() else ON_TAPE
+    # A node that saved nothing is never freed itself: what lies behind it tells.
+    return ON_FREED if any(each.is_freed() for each in Graph([place_of(tensor)]).nodes) else ON_TAPE
 
 
 def _left(tensor: Handle, before: Any) -> int:

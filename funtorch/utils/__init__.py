@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-_MODULES = ("checkpoint", "data", "hooks")
+_MODULES = ("_pytree", "checkpoint", "data", "hooks")
 
 
 def __getattr__(name: str) -> Any:

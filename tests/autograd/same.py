@@ -26,7 +26,7 @@ def caught(fn, words=4):
 def plain(value):
     """A result as numbers."""
     if isinstance(value, (torch.Tensor, funtorch.Tensor)):
-        return {"dtype": str(value.dtype), "values": np.asarray(value.detach().numpy())}
+        return {"dtype": str(value.dtype), "values": np.asarray(value.detach().numpy(force=True))}
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):

@@ -26,6 +26,8 @@ EXCEPTIONS = (
     ("repeat_interleave", "vmap", "the result's size depends on values: nonzero_static and size= are the sized forms"),
     ("nn.functional.max_unpool[123]d", "grad*", UNPOOL),
     ("nn.functional.max_unpool[123]d", "jvp", UNPOOL),
+    ("as_strided_scatter", "*grad*", "a scalar source: PyTorch's gradient reaches the element that it overwrites"),
+    ("nn.functional.linear_cross_entropy.chunked*", "gradgrad", "PyTorch's chunked form has no second derivative, and says 0"),
     ("slice", "*", "an internal kernel: users write x[a:b]"),
 )
 
@@ -59,6 +61,7 @@ LOOSER = (
     ("linalg.pinv*", "*", 1e3, "a product with an inverse: the samples have condition numbers of about 1e3"),
     ("svd_lowrank", "*", 1e3, "an iteration from a random start, stopped early"),
     ("pca_lowrank", "*", 1e3, "an iteration from a random start, stopped early"),
+    ("cholesky_inverse", "jvp", 1e3, "PyTorch's forward derivative is off by 9e-6 (measured against differences)"),
     ("special.bessel_[jy][01]", "*", 1e3, "PyTorch's approximation is off by up to 9e-7 (measured against SciPy)"),
 )
 

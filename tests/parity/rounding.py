@@ -1,7 +1,7 @@
-"""Low precision: where the two differ, the candidate must lie as near to the exact result as PyTorch does.
+"""Rounding: where the two differ, the candidate must lie as near to the exact result as PyTorch does.
 
-A sum in bfloat16 depends on its order, and after cancellation any two orders differ by more than a tolerance can
-grant. So a third run, of PyTorch in a wider dtype on the same values, says which of the two is off.
+A sum depends on its order, and after cancellation any two orders differ by more than a tolerance can grant. So a third
+run, of PyTorch in a wider dtype on the same values, says which of the two is off.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from parity.convert import Array, Crossing, Record, at_rest, portable
 from parity.samples import Call, prepare
 from parity.verdict import ORACLE
 
-WIDER = {"bfloat16": "float32", "float16": "float32"}
+WIDER = {"bfloat16": "float32", "float16": "float32", "float32": "float64", "complex64": "complex128"}
 
 
 class Widening(Crossing):
-    """Takes a sample to the oracle with its low-precision tensors and dtypes widened."""
+    """Takes a sample to the oracle with its tensors and dtypes widened."""
 
     def strided(self, value: torch.Tensor) -> Any:
         wide = WIDER.get(at_rest(value).dtype)
@@ -61,8 +61,8 @@ def check_nearer(actual: Array, expected: Array, wide: Array) -> None:
     if actual.dtype != expected.dtype or actual.value.shape != expected.value.shape:
         raise MismatchError("another dtype or shape")
     rtol, atol = tolerance((expected.dtype,))
-    a, e, w = (np.asarray(array.value, np.float64) for array in (actual, expected, wide))
+    a, e, w = (array.value.astype(np.result_type(array.value, np.float64)) for array in (actual, expected, wide))
     with np.errstate(all="ignore"):
-        near = np.abs(a - w) <= np.abs(e - w) + atol + rtol * np.abs(w)
-        if not np.all(near | (a == e) | (np.isnan(a) & np.isnan(e))):
+        granted = np.nan_to_num(np.abs(e - w)) + atol + rtol * np.abs(w)
+        if not np.all((np.abs(a - w) <= granted) | (a == e) | (np.isnan(a) & np.isnan(e))):
             raise MismatchError("further from the exact result than PyTorch")

@@ -38,7 +38,9 @@ def _check_options(module: Any, padding: Any) -> None:
         if padding == "same" and any(s != 1 for s in module.stride):
             raise ArgumentValueError("padding='same' is not supported for strided convolutions")
     if module.padding_mode not in PADDING_MODES:
-        raise ArgumentValueError(f"padding_mode must be one of {{{str(PADDING_MODES)[1:-1]}}}, but got padding_mode='{module.padding_mode}'")
+        raise ArgumentValueError(
+            f"padding_mode must be one of {{{str(PADDING_MODES)[1:-1]}}}, but got padding_mode='{module.padding_mode}'"
+        )
 
 
 class _ConvNd(Module):
@@ -172,7 +174,9 @@ class _ConvTranspose(_ConvNd):
         smallest = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in options]
         largest = [size + s - 1 for size, s in zip(smallest, self.stride, strict=True)]
         if any(not low <= size <= high for size, low, high in zip(wanted, smallest, largest, strict=True)):
-            raise ArgumentValueError(OUT_OF_RANGE.format(tuple(wanted), smallest, largest, input.shape[2:] if rank > n + 1 else space))
+            raise ArgumentValueError(
+                OUT_OF_RANGE.format(tuple(wanted), smallest, largest, input.shape[2:] if rank > n + 1 else space)
+            )
         return tuple(size - low for size, low in zip(wanted, smallest, strict=True))
 
 
@@ -205,9 +209,19 @@ _DOC = """{} in {} dimension{}.
 def _document(cls: type, kind: str, n: int) -> None:
     sizes = [", ".join([size] * n) for size in ("8", "10" if kind != "Convolution" else "6")]
     if kind == "Convolution":
-        words = ("", "; also 'valid' (nothing) and 'same' (so that the size stays)", "what is added: zeros, reflect, replicate or circular", "O, C")
+        words = (
+            "",
+            "; also 'valid' (nothing) and 'same' (so that the size stays)",
+            "what is added: zeros, reflect, replicate or circular",
+            "O, C",
+        )
     else:
-        words = (", output_padding", " of what this is the transpose of; output_padding is added at the far ends", "zeros", "C, O")
+        words = (
+            ", output_padding",
+            " of what this is the transpose of; output_padding is added at the far ends",
+            "zeros",
+            "C, O",
+        )
     cls.__doc__ = _DOC.format(kind, n, "s" * (n > 1), *words, cls.__name__, *sizes)
 
 

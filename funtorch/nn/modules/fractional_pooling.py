@@ -19,7 +19,12 @@ class _FractionalMaxPool(Module):
     dims = 0
 
     def __init__(
-        self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False, _random_samples: Any = None
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
     ) -> None:
         super().__init__()
         self.kernel_size = repeated(kernel_size, self.dims)
@@ -39,7 +44,12 @@ class _FractionalMaxPool(Module):
         """input (N, C, *) or (C, *); z (N, C, *output_size), with return_indices a pair of values and places."""
         pool = getattr(F, f"fractional_max_pool{self.dims}d")
         return pool(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
         )
 
 

@@ -23,7 +23,13 @@ class _MaxPool(Module):
     dims = 0
 
     def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
@@ -37,7 +43,13 @@ class _MaxPool(Module):
         """input (N, C, *) or (C, *); z the same with fewer places, with return_indices a pair of values and places."""
         pool = getattr(F, f"max_pool{self.dims}d")
         return pool(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode, return_indices=self.return_indices
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
         )
 
     def extra_repr(self) -> str:
@@ -83,7 +95,9 @@ class AvgPool1d(Module):
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> None:
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
+    ) -> None:
         super().__init__()
         self.kernel_size = repeated(kernel_size, 1)
         self.stride = repeated(kernel_size if stride is None else stride, 1)

@@ -1,0 +1,8 @@
+"""Intel's MKL: not used here; XLA and NumPy bring their own."""
+
+enabled = False
+
+
+def is_available() -> bool:
+    """False."""
+    return False
