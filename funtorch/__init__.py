@@ -1,9 +1,11 @@
 """funtorch: PyTorch's eager API on JAX. ``import funtorch as torch``."""
 
 import importlib as _importlib
+import typing as _typing
 from math import e, inf, nan, pi  # noqa: F401
 
-from . import autograd, dtypes as _dtypes, func, ops, transforms  # noqa: F401
+from . import autograd, func, ops, transforms  # noqa: F401
+from . import dtypes as _dtypes
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
@@ -32,7 +34,8 @@ from .determinism import (
     use_deterministic_algorithms,
 )
 from .devices import device
-from .dtypes import can_cast, dtype, promote_types, set_default as set_default_dtype
+from .dtypes import can_cast, dtype, promote_types
+from .dtypes import set_default as set_default_dtype
 from .legacy_types import CPU_TYPES as _CPU_TYPES
 from .legacy_types import set_default_tensor_type
 from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
@@ -46,6 +49,9 @@ from .storage import TypedStorage, UntypedStorage
 from .tensor import Tensor
 from .threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
 from .version import __version__
+
+if _typing.TYPE_CHECKING:
+    from .ops.creation import tensor  # a type checker sees the module of that name otherwise
 
 globals().update(_dtypes.PUBLIC)
 globals().update(_registry.names("torch"))

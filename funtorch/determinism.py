@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from typing import Any
 
 import jax
 
@@ -14,7 +15,7 @@ from .errors import ArgumentTypeError, ArgumentValueError
 _LEVELS = {"default": 0, "warn": 1, "error": 2}
 _GPU_FLAG = "--xla_gpu_deterministic_ops"
 _NEEDS_FLAG = f"use_deterministic_algorithms(): XLA's GPU kernels are deterministic only with XLA_FLAGS={_GPU_FLAG}=true, set before start"
-_state = {"level": 0, "engine": "auto"}
+_state: dict[str, Any] = {"level": 0, "engine": "auto"}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

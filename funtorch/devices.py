@@ -24,13 +24,15 @@ class device:
     """
 
     __slots__ = ("type", "index")
+    type: str
+    index: int | None
 
     def __init__(self, type: str | int | device, index: int | None = None) -> None:
         if isinstance(type, device):
             self.type, self.index = type.type, type.index
             return
         if isinstance(type, int):
-            type, index = "cuda", type
+            index, type = type, "cuda"
         if not isinstance(type, str):
             raise ArgumentTypeError(f"device(): argument 'type' must be str, not {type.__class__.__name__}")
         match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", type)

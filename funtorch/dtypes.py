@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -98,7 +99,7 @@ def set_default(value: dtype) -> None:
     _default = value
 
 
-def as_dtype(value: object) -> dtype:
+def as_dtype(value: Any) -> dtype:
     """Turn a funtorch, NumPy or Python type into a dtype. Raises TypeError for anything else."""
     if isinstance(value, dtype):
         return value

@@ -24,7 +24,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 def get_float32_matmul_precision() -> str:
     """The choice in force: "highest", "high" or "medium"."""
-    value = jax.config.jax_default_matmul_precision
+    value = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]  # made when JAX starts
     if value is None:
         return _UNSET.get(jax.default_backend(), "medium")
     return _FROM_JAX.get(value, "medium")

@@ -46,7 +46,7 @@ class iinfo:  # noqa: N801
         kind = dtypes.as_dtype(type)
         if kind.category != dtypes.INTEGER:
             raise ArgumentTypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{kind!r}'")
-        info = np.iinfo(kind.numpy)
+        info: Any = np.iinfo(kind.numpy)
         self.dtype, self.bits, self.max, self.min = kind.name, info.bits, int(info.max), int(info.min)
 
     def __repr__(self) -> str:

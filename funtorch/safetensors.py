@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from safetensors import deserialize
-from safetensors.numpy import save as _save, save_file as _save_file
+from safetensors.numpy import save as _save
+from safetensors.numpy import save_file as _save_file
 
 from . import dtypes
 from .errors import ArgumentTypeError, ArgumentValueError, OpError

@@ -128,7 +128,7 @@ class _Reader:
         kind = next(iter(value))
         content = value[kind]
         if kind in _MAPPINGS:
-            made = _MAPPINGS[kind]((self.decode(k), self.decode(v)) for k, v in content)
+            made: Any = _MAPPINGS[kind]((self.decode(k), self.decode(v)) for k, v in content)
             if "metadata" in value:
                 made._metadata = OrderedDict(self.decode(value["metadata"]))
             return made

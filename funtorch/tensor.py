@@ -53,7 +53,7 @@ class Tensor(Handle):
     @staticmethod
     def _make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
         """A leaf of class ``cls`` with the values of ``data``."""
-        new = object.__new__(cls)
+        new: Any = object.__new__(cls)
         new._payload = value_of(data)
         new._birth = data._birth
         if requires_grad:
@@ -133,7 +133,7 @@ class Tensor(Handle):
 
     def data_ptr(self) -> int:
         """A number that two Tensors share if they share elements."""
-        base = self
+        base: Handle = self
         while base._base is not None:
             base = base._base
         return id(base) + self.storage_offset() * self.element_size()
@@ -277,7 +277,7 @@ class Tensor(Handle):
         if self._node is None or self._retains:
             return
         self._retains = True
-        node = self._node
+        node: Any = self._node
         node.retained = {} if node.retained is None else node.retained
         node.retained[self._output] = self
 
@@ -293,7 +293,7 @@ class Tensor(Handle):
             self._hooks = {} if self._hooks is None else self._hooks
             hooks = self._hooks
         else:
-            node = self._node
+            node: Any = self._node
             node.prehooks = {} if node.prehooks is None else node.prehooks
             hooks = node.prehooks.setdefault(self._output, {})
         removable = RemovableHandle(hooks)
@@ -484,7 +484,7 @@ def _legacy_payload(args: tuple) -> np.ndarray:
 
 
 def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, extra: dict) -> Any:
-    new = object.__new__(cls)
+    new: Any = object.__new__(cls)
     new._payload = array
     if requires_grad:
         new.requires_grad_()

@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Node(abc.ABC):
+class Node(abc.ABC):  # noqa: B024  # nodes are registered, so that isinstance() knows them
     """What ``grad_fn`` is: ``name()``, ``next_functions``, ``register_hook(hook)``."""
 
 

@@ -18,7 +18,7 @@ class _Mode:
         if inspect.isgeneratorfunction(fn):
             return self._generator(fn)
         if inspect.isclass(fn):
-            fn.__init__ = self(fn.__init__)
+            fn.__init__ = self(fn.__init__)  # type: ignore[method-assign]  # the class stays, and is made in this mode
             return fn
 
         @functools.wraps(fn)
@@ -111,7 +111,7 @@ class inference_mode(_Mode):  # noqa: N801
     """`no_grad`, and Tensors made inside can't take part in recorded computations later."""
 
     def __new__(cls, mode: Any = True) -> Any:
-        new = object.__new__(cls)
+        new: Any = object.__new__(cls)
         if callable(mode):
             new.__init__(True)
             return new(mode)

@@ -52,7 +52,8 @@ class Graph:
         self.nodes = nodes
         self.index: dict[Any, int] = {node: i for i, node in enumerate(nodes)}
         self.leaves: list[Leaf] = []
-        self.key = key = []
+        key: list[Any] = []
+        self.key = key
         find = self.index.get
         for node in nodes:
             key.append(node.recipe)

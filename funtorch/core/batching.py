@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,9 +87,10 @@ class VmapLevel(Level):
 
 
 def outer_name(target: Handle) -> str:
-    """What a message calls a Tensor from outside: its name if somebody gave it one."""
-    name = getattr(target, "_name", None)
-    return f"buffer {name!r}" if name else "an outer Tensor"
+    """What a message calls a Tensor from outside: the name by which a module (or another dict) holds it."""
+    holders = [held for held in gc.get_referrers(target) if isinstance(held, dict)]
+    names = [key for held in holders for key, value in held.items() if value is target and isinstance(key, str)]
+    return f"buffer {names[0]!r}" if names else "an outer Tensor"
 
 
 def lowered(arg: Any, depth: int) -> Any:

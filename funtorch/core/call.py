@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+
 from .engine import CONCRETE, run, run_traced
 from .handle import Handle, make
 from .levels import WRAPPED, Level
@@ -56,6 +58,8 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         outs = top.process(op, args)
     elif traced:
         outs = run_traced(op, values)
+        if needs and not state.grad:  # JAX may differentiate the trace itself
+            outs = jax.lax.stop_gradient(outs)
     else:
         outs = run(op, values, key)
     results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)

@@ -28,7 +28,7 @@ def folder() -> Path | None:
 def use_disk_cache() -> None:
     """Point JAX's persistent compilation cache to our folder, unless the user has chosen one."""
     where = folder()
-    if where is None or jax.config.jax_compilation_cache_dir:
+    if where is None or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # made when JAX starts
         return
     jax.config.update("jax_compilation_cache_dir", str(where))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", MIN_SECONDS)

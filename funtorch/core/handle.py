@@ -12,8 +12,8 @@ from ..errors import OpError
 from .state import state
 
 if TYPE_CHECKING:
-    from .op import Op
     from .tape import Leaf, Node
+    from .views import Link
 
 
 class Handle:
@@ -29,7 +29,7 @@ class Handle:
     _grad: Handle | None = None
     _leaf: weakref.ref[Leaf] | None = None
     _base: Handle | None = None  # the Tensor that this one is a view of
-    _chain: tuple[Op, ...] = ()  # the view ops that lead from the base here
+    _chain: tuple[Link, ...] = ()  # the view ops that lead from the base here
     _seen = 0  # the base's version when this view was last brought up to date
     _detached = False  # a view that shares values, but no history (detach, .data)
     _retains = False
@@ -41,6 +41,10 @@ class Handle:
     if TYPE_CHECKING:  # Tensor's methods are attached by the op files
 
         def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __eq__(self, other: object) -> Any: ...
+        def __hash__(self) -> int: ...
 
 
 _class: type[Handle] = Handle

@@ -29,7 +29,7 @@ class Layer:
     """A level, and whether it maps any argument or result of the call at hand (a vmap may map tangents alone)."""
 
     def __init__(self, level: Level, arguments: Sequence[Any], results: Sequence[Any]) -> None:
-        self.level = level
+        self.level: Any = level  # of vmap where it maps, else of jvp
         self.depth = level.depth  # when the call was made
         self.maps = isinstance(level, VmapLevel)
         self.axes = [self._axis(t) for t in arguments]
@@ -76,7 +76,8 @@ class Layer:
 
 def layers_of(tensors: Sequence[Any], returned: Sequence[Any]) -> tuple[list[Layer], list[list[Any]]]:
     """The layers around Tensors, outermost first, and the Tensors as each sees them: below all layers first, the user's last."""
-    frames, layers = [list(tensors)], []
+    frames = [list(tensors)]
+    layers: list[Layer] = []
     results = list(returned)
     for level in reversed(_levels([*tensors, *returned])):
         layer = Layer(level, frames[0], results)
@@ -106,9 +107,9 @@ def reopened(layers: Sequence[Layer]) -> Iterator[None]:
 
     One that is still open leaves an empty place, so that the depths of others stay as they are.
     """
-    held = [(layer.level, layer.level.depth, layer.level.alive) for layer in layers]
+    held = [(layer.level, layer.level.depth, layer.level.alive, layer.level.before) for layer in layers]
     outside = list(state.levels)
-    for level, _, _ in held:
+    for level, *_ in held:
         if level in state.levels:
             state.levels[state.levels.index(level)] = Level()
         level.__enter__()
@@ -116,8 +117,8 @@ def reopened(layers: Sequence[Layer]) -> Iterator[None]:
         yield
     finally:
         state.levels[:] = outside
-        for level, depth, alive in held:
-            level.depth, level.alive = depth, alive
+        for level, depth, alive, before in held:
+            level.depth, level.alive, level.before = depth, alive, before
 
 
 def left_behind(tensor: Any, layers: Sequence[Layer]) -> Any:

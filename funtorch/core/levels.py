@@ -5,23 +5,31 @@ A payload wraps Tensors of the level below. The highest level among the argument
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
 
 from ..errors import EscapedTensorError
 from .handle import Handle, make, value_of
 from .state import state
 
+if TYPE_CHECKING:
+    from .batching import VmapLevel
+    from .op import Op
+
 
 class Level:
-    """An open transform. ``depth`` counts from 1 outside in; ``written`` holds outer Tensors changed inside."""
+    """An open transform. ``depth`` counts from 1 outside in; ``written`` holds outer Tensors changed inside to values of
+    this level, ``before`` all outer Tensors changed inside as they were: if the transform fails, they are that again.
+    """
 
-    __slots__ = ("depth", "alive", "written")
+    __slots__ = ("depth", "alive", "written", "before")
     name = "transform"
 
     def __init__(self) -> None:
         self.depth = 0
         self.alive = False
-        self.written: dict[int, Handle] = {}
+        self.written: dict[int, Any] = {}
+        self.before: dict[int, tuple[Handle, dict]] = {}
 
     def __enter__(self) -> Any:
         state.levels.append(self)
@@ -32,9 +40,26 @@ class Level:
     def __exit__(self, *exc: object) -> None:
         state.levels.pop()
         self.alive = False
+        if exc and exc[0] is not None:
+            for target, fields in self.before.values():
+                target.__dict__.clear()
+                target.__dict__.update(fields)
+        elif state.levels and self.before:
+            for target, fields in self.before.values():
+                state.levels[-1].keep(target, fields)
+        self.before = {}
 
-    def process(self, op: Any, args: tuple, record: bool) -> Any:
+    def keep(self, target: Handle, fields: dict | None = None) -> None:
+        """A Tensor is about to be written: remember what it was, if it is from outside."""
+        if target._birth < self.depth and id(target) not in self.before:
+            self.before[id(target)] = (target, dict(target.__dict__) if fields is None else fields)
+
+    def process(self, op: Op, args: Sequence[Any]) -> Any:
         """Run ``op`` on arguments of which the highest belong to this level: payload or tuple of payloads."""
+        raise NotImplementedError
+
+    def lifted(self, tensor: Handle) -> Any:
+        """A payload of this level around a Tensor of the level below, the same in each lane and without tangent."""
         raise NotImplementedError
 
     def check_alive(self, payload: Any) -> None:
@@ -51,12 +76,13 @@ class Level:
         )
 
 
+@final
 class Batched:
     """A payload mapped over by a ``vmap``: ``inner`` holds all lanes, along ``axis`` (None: the same in each lane)."""
 
     __slots__ = ("level", "inner", "axis", "shape", "dtype")
 
-    def __init__(self, level: Level, inner: Handle, axis: int | None) -> None:
+    def __init__(self, level: VmapLevel, inner: Handle, axis: int | None) -> None:
         self.level = level
         self.inner = inner
         self.axis = axis
@@ -65,6 +91,7 @@ class Batched:
         self.dtype = inner._payload.dtype
 
 
+@final
 class Dual:
     """A payload with a direction: a ``primal`` and its ``tangent`` (None: zero)."""
 

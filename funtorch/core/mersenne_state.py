@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Self
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class MersenneState:
         self.cached_normal = float(fields["y"]) if fields["y_set"] else None
         self._cached_float = float(fields["f"]) if fields["f_set"] else None
 
-    def copy(self) -> MersenneState:
+    def copy(self) -> Self:
         """A second generator that draws the same numbers from here on."""
         twin = type(self)(0)
         twin.set_state(self.get_state())

@@ -45,7 +45,7 @@ class Op:
         self.inverse: Callable | None = None
         self.layout: Callable | None = None
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
-        self.kernel = jax.jit(fn)
+        self.kernel: Any = jax.jit(fn)
         self.programs: dict[Any, Any] = {}  # the engine's, by the arguments' shapes and dtypes
         self.recipes: dict[Any, Any] = {}  # the tape's, by mask, shapes and dtypes
         self._vjp: dict[Mask, Op] = {}

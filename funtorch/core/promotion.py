@@ -30,11 +30,11 @@ def result_type(operands: Sequence[Any]) -> dtype:
         held = kinds[kind]
         kinds[kind] = found if held is None or held is found else dtypes.promote_types(held, found)
     result = None
-    for found in kinds:
-        if found is None or result is None:
-            result = result if found is None else found
-        elif found.category > result.category:
-            result = _raised(result, found)
+    for each in kinds:
+        if each is None or result is None:
+            result = result if each is None else each
+        elif each.category > result.category:
+            result = _raised(result, each)
     assert result is not None
     return result
 

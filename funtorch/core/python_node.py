@@ -27,7 +27,9 @@ class Body(Protocol):
     """What a Python node runs. ``name`` is shown by ``grad_fn``; ``materialize``: absent cotangents come as zeros."""
 
     name: str
-    keeps: Sequence[int]  # the numbers of the outputs that backward needs
+
+    @property
+    def keeps(self) -> Sequence[int]: ...  # the numbers of the outputs that backward needs
 
     @property
     def materialize(self) -> bool: ...
@@ -180,15 +182,16 @@ class PythonNode:
 
     def apply(self, incoming: list[Any], create_graph: bool) -> list[Any]:
         """The gradients for each edge."""
-        if self.freed:
+        application = self.application
+        if application is None:
             raise OpError(FREED_MESSAGE)
-        if self.application.body.materialize:
+        if application.body.materialize:
             incoming = [zeros(aval) if c is None else c for c, aval in zip(incoming, self.avals, strict=True)]
         # Levels further out record what happens here, whether or not this one does, unless nothing is recorded at all.
         before = state.grad
         state.grad = before and (create_graph or self.level > 0)
         try:
-            grads = self.application.backward(self.frame, incoming)
+            grads = application.backward(self.frame, incoming)
         finally:
             state.grad = before
         chosen = [grads[i] for i in self.marked]
@@ -226,7 +229,8 @@ def _built(application: Application, returned: list[Any], recording: bool) -> li
             dots = [None] * len(outs) if layer.maps else application.tangents(frame - 1, outs)
             outs = [layer.above(out, dot) for out, dot in zip(outs, dots, strict=True)]
             for number, kept in application.results.items():
-                kept.append(None if dots[number] is None else frozen(dots[number]))
+                dot: Any = dots[number]
+                kept.append(None if dot is None else frozen(dot))
         node = _record(application, frame, outs) if recording else None
         application.nodes.append(None if node is None else weakref.ref(node))
     return outs

@@ -29,7 +29,7 @@ class Watcher:
     """Common to both: which Tensors were made inside, and being active."""
 
     def __init__(self) -> None:
-        self.inside: dict[int, weakref.ref] = {}
+        self.inside: dict[int, Any] = {}  # by id, a weak reference
         self.before: Any = None
 
     def __enter__(self) -> Any:
@@ -57,7 +57,7 @@ class Recording(Watcher):
 
     def __init__(self, arguments: Sequence[Handle]) -> None:
         super().__init__()
-        self.arguments = {id(a) for a in arguments}
+        self.arguments = {id(a): number for number, a in enumerate(arguments)}
         self.kept = list(arguments)
         self.cells: dict[int, Handle] = {}
         self.written: dict[int, Handle] = {}
@@ -104,8 +104,7 @@ class Recording(Watcher):
     def write_grad(self, tensor: Handle) -> None:
         """``tensor.grad`` is about to be set or added to."""
         if self.is_outer(tensor):
-            if tensor._grad is not None:
-                self.read_grad(tensor)
+            self.read_grad(tensor)  # whether there is one decides what adding to it means
             self.written_grads[id(tensor)] = tensor
 
     def clear_grad(self, tensor: Handle) -> None:
@@ -141,13 +140,17 @@ class Recording(Watcher):
         """A module runs, in its present mode."""
         self.modules[id(module)] = (module, module.training)
 
+    def _known_as(self, key: int) -> Any:
+        return ("argument", self.arguments[key]) if key in self.arguments else key
+
     def signature(self) -> tuple:
         """What two recordings must agree in before the function is traced."""
+        # Another call has other arguments: these are known by their number.
         return (
             tuple(self.cells),
-            tuple(self.written),
-            tuple((k, there) for k, (_, there) in self.grads.items()),
-            tuple(self.written_grads),
+            tuple(map(self._known_as, self.written)),
+            tuple((self._known_as(k), there) for k, (_, there) in self.grads.items()),
+            tuple(map(self._known_as, self.written_grads)),
             tuple((id(g), s) for g, _, s in self.draws),
             tuple((id(c), k) for c, k in self.numbers),
             tuple((asked, v.dtype, v.shape, v.tobytes()) for asked, v in self.decisions),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, final
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +29,7 @@ for _whole in (_IDENTITY, _DETACH):
     _whole.layout = lambda shape, strides, offset: (shape, strides, offset)
 
 
+@final
 class At:
     """A view op with the places that it shows. They are arguments, so that one program serves every index.
 
@@ -197,6 +198,8 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
         _check_outer(target, new)
     if state.recorder is not None:
         state.recorder.write(target)
+    if state.levels:
+        state.levels[-1].keep(target)
     if history:
         take(target, new)
     else:

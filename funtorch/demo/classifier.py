@@ -54,7 +54,7 @@ def train(data: Digits, seed: int, device: str, progress: Callable) -> dict[str,
     """Train eagerly, as one does in PyTorch."""
     model = new_classifier(seed, device)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = DataLoader(TensorDataset(data.train_images, data.train_labels), batch_size=BATCH, shuffle=True)
+    loader: DataLoader = DataLoader(TensorDataset(data.train_images, data.train_labels), batch_size=BATCH, shuffle=True)
     start, steps = time.perf_counter(), 0
     advance = progress("train", EPOCHS * len(loader))
     for epoch in range(EPOCHS):

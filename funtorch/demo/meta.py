@@ -31,7 +31,7 @@ class Tasks:
     def draw(self, count: int) -> tuple[Any, Any, Any, Any]:
         """(support images (T, S, 64), support labels (T, S), query images (T, Q, 64), query labels (T, Q))."""
         tasks = [self._one() for _ in range(count)]
-        return tuple(torch.stack(part) for part in zip(*tasks, strict=True))  # type: ignore[return-value]
+        return tuple(torch.stack(part) for part in zip(*tasks, strict=True))
 
     def _one(self) -> tuple[Any, Any, Any, Any]:
         chosen = torch.randperm(len(self.classes), generator=self.generator)[:WAYS].tolist()

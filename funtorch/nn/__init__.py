@@ -14,6 +14,7 @@ _FILES = (
     "parameter",
     "modules.container",
     "modules.activation",
+    "modules.adaptive",
     "modules.batchnorm",
     "modules.conv",
     "modules.distance",
@@ -22,6 +23,7 @@ _FILES = (
     "modules.fold",
     "modules.fractional_pooling",
     "modules.instancenorm",
+    "modules.lazy",
     "modules.linear",
     "modules.linear_cross_entropy",
     "modules.loss",
@@ -29,6 +31,9 @@ _FILES = (
     "modules.sparse",
     "modules.padding",
     "modules.pooling",
+    "modules.rnn",
+    "modules.rnn_cells",
+    "modules.transformer",
     "modules.upsampling",
 )
 

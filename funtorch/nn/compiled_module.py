@@ -15,8 +15,8 @@ class CompiledModule:
         object.__setattr__(self, "_compiled_call", call)
 
     # isinstance(compiled, nn.Module) holds, and so does isinstance with the Module's own class.
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return type(self._orig_mod)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

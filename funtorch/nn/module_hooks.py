@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, cast
 
 from ..errors import OpError
 from ..utils.hooks import RemovableHandle
@@ -182,7 +182,7 @@ def _add(
     handle = RemovableHandle(hooks, extra_dict=marks)
     hooks[handle.id] = hook
     if prepend:
-        hooks.move_to_end(handle.id, last=False)
+        cast(OrderedDict, hooks).move_to_end(handle.id, last=False)
     for mark in marks:
         mark[handle.id] = True
     return handle

@@ -12,7 +12,9 @@ from ..tensor import Tensor
 from .parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
-    from .module import Module
+    from .module_members import ModuleMembers
+    from .module_state import ModuleState
+    from .module_walk import ModuleWalk
 
 EXTRA_STATE = "_extra_state"
 
@@ -57,7 +59,7 @@ class Loading:
         self.unexpected: list[str] = []
         self.errors: list[str] = []
 
-    def load(self, module: Module, entries: dict[str, Any], prefix: str) -> None:
+    def load(self, module: ModuleState, entries: dict[str, Any], prefix: str) -> None:
         """Loads a module and those below it from the entries that start with its prefix."""
         local_metadata = dict(self.metadata.get(prefix[:-1], {}))
         if self.assign:
@@ -77,7 +79,7 @@ class Loading:
 class Snapshot:
     """All Tensors of a module, to go back to. Payloads are immutable, so keeping them costs nothing."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: ModuleWalk) -> None:
         self.tables = [(m, dict(m._parameters), dict(m._buffers)) for m in module.modules()]
         tensors = itertools.chain(module.parameters(), module.buffers())
         self.values = [(t, Tensor._make_subclass(Tensor, t, False)) for t in tensors if not is_lazy(t)]
@@ -93,14 +95,14 @@ class Snapshot:
                 table.update(kept)
 
 
-def own_state(module: Module) -> list[tuple[str, Tensor]]:
+def own_state(module: ModuleMembers) -> list[tuple[str, Tensor]]:
     """A module's own parameters and persistent buffers, by name."""
     skipped = module._non_persistent_buffers_set
     buffers = ((name, buffer) for name, buffer in module._buffers.items() if name not in skipped)
     return [(name, t) for name, t in itertools.chain(module._parameters.items(), buffers) if t is not None]
 
 
-def take(module: Module, name: str, tensor: Tensor, key: str, new: Any, assign: bool) -> str | None:
+def take(module: ModuleMembers, name: str, tensor: Tensor, key: str, new: Any, assign: bool) -> str | None:
     """Puts an entry in the place of a Tensor, or copies it there; returns what stands in the way, or None."""
     if not isinstance(new, Tensor):
         return NOT_A_TENSOR.format(key, type(new))
@@ -132,7 +134,7 @@ def as_assigned(tensor: Tensor, new: Tensor) -> Tensor:
     return new.requires_grad_(tensor.requires_grad)
 
 
-def unexpected_keys_of(module: Module, state_dict: Mapping[str, Any], prefix: str) -> list[str]:
+def unexpected_keys_of(module: ModuleMembers, state_dict: Mapping[str, Any], prefix: str) -> list[str]:
     """The keys under a module's prefix that belong neither to it nor to a module below it."""
     own = {name for name, _ in own_state(module)}
     found = []

@@ -140,7 +140,7 @@ def _replace(parameter: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
         return
     parameter.grad = None
     parameter.data = new.detach()
-    if gradient is not None:
+    if gradient is not None and new_gradient is not None:
         gradient.data = new_gradient.detach()
         parameter.grad = gradient
 

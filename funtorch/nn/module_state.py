@@ -6,7 +6,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from ..errors import ArgumentTypeError, OpError
 from ..utils.hooks import RemovableHandle
@@ -21,9 +21,6 @@ from .module_loading import (
     unexpected_keys_of,
 )
 
-if TYPE_CHECKING:
-    from .module import Module
-
 POSITIONAL = "state_dict(): positional arguments are deprecated; name them: state_dict(destination=..., prefix=...)"
 POST_HOOK_RESULT = "state_dict post-hook must return None"
 NOT_A_DICT = "Expected state_dict to be dict-like, got {}."
@@ -36,17 +33,17 @@ NO_EXTRA_STATE = "{0}: {1}() is called only where both get_extra_state and set_e
 class BoundHook:
     """A hook that gets its Module first; keeps it weakly, so that the Module is no part of a circle."""
 
-    def __init__(self, hook: Callable, module: Module) -> None:
+    def __init__(self, hook: Callable, module: ModuleState) -> None:
         self.hook = hook
         self.module = weakref.ref(module)
 
     def __call__(self, *args: Any) -> Any:
         return self.hook(self.module(), *args)
 
-    def __getstate__(self) -> tuple[Callable, Module | None]:
+    def __getstate__(self) -> tuple[Callable, ModuleState | None]:
         return self.hook, self.module()
 
-    def __setstate__(self, saved: tuple[Callable, Module]) -> None:
+    def __setstate__(self, saved: tuple[Callable, ModuleState]) -> None:
         self.hook = saved[0]
         self.module = weakref.ref(saved[1])
 
@@ -99,10 +96,12 @@ class ModuleState(ModuleHooks):
         """
         if args:
             warnings.warn(POSITIONAL, FutureWarning, stacklevel=2)
-            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+            given: Any = (*args, *(destination, prefix, keep_vars)[len(args) :])
+            destination, prefix, keep_vars = given
         if destination is None:
-            destination = OrderedDict()
-            destination._metadata = OrderedDict()
+            made: Any = OrderedDict()
+            made._metadata = OrderedDict()
+            destination = cast(dict[str, Any], made)
         local_metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = local_metadata

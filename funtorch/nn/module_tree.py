@@ -14,7 +14,7 @@ from ..tensor import Tensor
 from .module_members import HOOK_TABLES, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .module import Module
 
@@ -104,8 +104,8 @@ def _flatten(module: Module) -> tuple[list[Tensor], Structure]:
     return [tensor for _, tensor in named_leaves(module)], Structure(module)
 
 
-def _unflatten(structure: Structure, leaves: Sequence[Any]) -> Module:
-    return structure.build(leaves)
+def _unflatten(structure: Structure, leaves: Iterable[Any]) -> Module:
+    return structure.build(tuple(leaves))
 
 
 def register(cls: type[Module]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
@@ -30,11 +30,12 @@ class ModuleWalk(ModuleMembers):
             remove_duplicate: whether a module that stands at several places comes once.
         """
         memo = set() if memo is None else memo
-        if self in memo:
+        this = cast("Module", self)  # every instance is a whole Module
+        if this in memo:
             return
         if remove_duplicate:
-            memo.add(self)
-        yield prefix, self
+            memo.add(this)
+        yield prefix, this
         for name, module in self._modules.items():
             if module is not None:
                 yield from module.named_modules(memo, _join(prefix, name), remove_duplicate)
@@ -107,7 +108,7 @@ class ModuleWalk(ModuleMembers):
         """Calls ``fn(module)`` for all modules below and then this one; returns the module."""
         for module in self.children():
             module.apply(fn)
-        fn(self)
+        fn(cast("Module", self))
         return self
 
     def get_submodule(self, target: str) -> Module:
@@ -116,7 +117,7 @@ class ModuleWalk(ModuleMembers):
         Raises:
             AttributeError: there is nothing at the path, or no Module.
         """
-        module = self
+        module = cast("Module", self)
         for name in target.split(".") if target else ():
             module = _step(module, name)
         return module
@@ -177,4 +178,4 @@ def _step(owner: ModuleMembers, name: str) -> Module:
     found = _attribute(owner, name)
     if not isinstance(found, ModuleMembers):
         raise AttributeError(f"`{name}` is not an nn.Module")
-    return found
+    return cast("Module", found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.handle import make
 from ..errors import ArgumentValueError, OpError
@@ -59,8 +59,9 @@ class Parameter(Tensor):
         super().__init_subclass__(**kwargs)
         register_pytree(cls)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return "Parameter containing:\n" + super().__repr__(tensor_contents=tensor_contents)
+    # mypy drops the names of a special method's arguments.
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+        return "Parameter containing:\n" + super().__repr__(tensor_contents=tensor_contents)  # type: ignore[call-arg]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
@@ -128,7 +129,7 @@ class UninitializedTensorMixin:
         """
         old = self.data
         self.data = empty(tuple(shape), device=device or old.device, dtype=dtype or old.dtype)
-        self.__class__ = self.cls_to_become
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]  # it ceases to be of this class
 
     # The core reads a Tensor's `_payload` and nothing else, so this one property keeps every operation out.
     @property
@@ -156,7 +157,7 @@ class UninitializedTensorMixin:
         return self.data.device
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> NoReturn:
         raise OpError(NO_SHAPE)
 
     @property
@@ -179,9 +180,10 @@ class UninitializedTensorMixin:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            build, arguments = self.__reduce_ex__(4)
+            reduced: Any = self.__reduce_ex__(4)
+            build, arguments = reduced
             memo[id(self)] = build(*arguments)
         return memo[id(self)]
 
@@ -200,7 +202,7 @@ for _name in ("to", "cpu", "cuda", "half", "bfloat16", "float", "double", "type"
     setattr(UninitializedTensorMixin, _name, _on_data(_name))
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]  # __repr__: see Parameter
     """A Parameter whose shape is known later, when `materialize` is called.
 
     Args:
@@ -228,7 +230,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return type(self), (self.requires_grad, self.device, self.dtype)
 
 
-class UninitializedBuffer(UninitializedTensorMixin, Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[misc]  # __repr__: see Parameter
     """A Buffer whose shape is known later, when `materialize` is called.
 
     Args:

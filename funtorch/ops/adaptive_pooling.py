@@ -30,12 +30,12 @@ def _target(name: str, x: Array, output_size: Any, n: int) -> Sizes:
     if not isinstance(output_size, int) and x.ndim <= n and n > 1:
         raise ArgumentValueError(f"Input dimension should be at least {n + 1}")
     _check(name, x, n)
-    sizes = tuple(size if wanted is None else wanted for size, wanted in zip(space, sizes, strict=True))
-    if min(sizes) < 0:
+    target: Sizes = tuple(size if wanted is None else wanted for size, wanted in zip(space, sizes, strict=True))
+    if min(target) < 0:
         raise OpError(
-            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, sizes))}}}"
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, target))}}}"
         )
-    return sizes
+    return target
 
 
 def _check(name: str, x: Array, n: int) -> None:

@@ -50,7 +50,7 @@ def expanded(shape: Sizes, sizes: Sizes, name: str = "expand") -> Sizes:
         )
     found = []
     for d, size in enumerate(sizes):
-        have = shape[d - new] if d >= new else None
+        have: Any = shape[d - new] if d >= new else None
         if size == -1 and have is None:
             raise OpError(f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {d}")
         if have not in (None, 1, size) and size != -1:

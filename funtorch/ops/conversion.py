@@ -186,5 +186,5 @@ def as_subclass(self: Tensor, cls: type) -> Any:
     return made
 
 
-for _method in (pin_memory, share_memory_, as_subclass):
-    registry.add_method(_method.__name__, _method)
+for _plain in (pin_memory, share_memory_, as_subclass):
+    registry.add_method(_plain.__name__, _plain)

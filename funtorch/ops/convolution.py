@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import OpError
 from .convolution_kernels import convolve, convolve_transposed
-from .declare import Array, op
+from .declare import Array, function, op
 from .operands import in_float32, kind_of, refuse
 from .sliding import Sizes, by, reach, spread
 
@@ -122,7 +122,7 @@ def _convolution(
     window, dims = w.shape[2:], w.ndim - 2
     stride, dilation = _listed("stride", stride, n, dims), _listed("dilation", dilation, n, dims)
     pads = _pads(padding, n, stride, dilation, window)
-    _positive(stride, [low for low, _ in pads], dilation, groups, window)
+    _positive(stride, tuple(low for low, _ in pads), dilation, groups, window)
     _grouped(w, groups)
     _channels(f"groups={groups}", w, x, w.shape[1] * groups)
     _fitting_bias("", w, bias, w.shape[0])
@@ -134,7 +134,7 @@ def _convolution(
             "Kernel size can't be greater than actual input size"
         )
     _one_type(name, x, w, bias)
-    return _narrow(lambda x, w, *b: _with_bias(convolve(x, w, stride, pads, dilation, groups), *(b or (None,)), unbatched))(
+    return _narrow(lambda x, w, *b: _with_bias(convolve(x, w, stride, pads, dilation, groups), b[0] if b else None, unbatched))(
         x, w, *(() if bias is None else (bias,))
     )
 
@@ -168,7 +168,7 @@ def _transposed(
     pads = tuple((p, p) for p in padding)
 
     def run(x: Array, w: Array, *b: Array) -> Array:
-        return _with_bias(convolve_transposed(x, w, stride, pads, dilation, groups, extra), *(b or (None,)), unbatched)
+        return _with_bias(convolve_transposed(x, w, stride, pads, dilation, groups, extra), b[0] if b else None, unbatched)
 
     return _narrow(run)(x, w, *(() if bias is None else (bias,)))
 
@@ -245,3 +245,25 @@ def conv_tbc(input: Array, weight: Array, bias: Array, pad=0):
             raise OpError(f"conv_tbc: {name} must have {rank} dimensions, got {a.ndim}")
     x, w = jnp.moveaxis(input, 0, -1), jnp.transpose(weight, (2, 1, 0))
     return jnp.moveaxis(_convolution("conv_tbc", 1, x, w, bias, 1, pad, 1, 1), -1, 0)
+
+
+@function()
+def convolution(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Any:
+    """A convolution, or a transposed one, in as many dimensions as the weight has beyond two. Raises RuntimeError as they do."""
+    n = len(weight.shape) - 2
+    if n not in (1, 2, 3):
+        raise OpError(f"convolution: expected a weight with 3 to 5 dimensions, but got {list(weight.shape)}")
+    if transposed:
+        pull = (conv_transpose1d, conv_transpose2d, conv_transpose3d)[n - 1]
+        return pull(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return (conv1d, conv2d, conv3d)[n - 1](input, weight, bias, stride, padding, dilation, groups)

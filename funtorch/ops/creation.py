@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-
 from typing import Any
 
 import jax
@@ -16,8 +15,10 @@ from ..core.handle import value_of
 from ..core.levels import WRAPPED
 from ..core.op import Op
 from ..core.views import concrete
-from ..devices import CPU, device as Device, jax_device
-from ..dtypes import FROM_NUMPY, as_dtype, dtype as DType
+from ..devices import CPU, jax_device
+from ..devices import device as Device
+from ..dtypes import FROM_NUMPY, as_dtype
+from ..dtypes import dtype as DType
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
 from ..size import Size
 from ..tensor import Tensor
@@ -191,7 +192,7 @@ def array_of(data: Any, dtype: Any) -> np.ndarray:
 
 def _number_array(value: Any, kind: DType) -> np.ndarray:
     if kind.category == dtypes.INTEGER:
-        info = np.iinfo(kind.numpy)
+        info: Any = np.iinfo(kind.numpy)
         if not info.min <= int(value) <= max(info.max, 255 if kind.name == "uint8" else 0):
             raise OpError(f"value cannot be converted to type {kind.name} without overflow")
     return np.array(value).astype(kind.numpy) if isinstance(value, complex) else np.array(value, kind.numpy)

@@ -286,7 +286,7 @@ def op(
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
     declared.check, declared.result = check, result
-    public = _compile(declared, out and not view)
+    public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped_op__ = fn.__doc__, fn.__module__, declared
     publish(public, public_name, namespace, alias, method, inplace, declared.kinds)
     return public
@@ -308,8 +308,8 @@ def _compile(declared: Declaration, out: bool) -> Callable:
         public.__code__, public.__defaults__, public.__kwdefaults__ = made.__code__, made.__defaults__, made.__kwdefaults__
 
     scope["complete"], scope["itself"] = complete, lambda: public
-    public = types.FunctionType(_unfinished.__code__, scope, declared.name.split(".")[-1])
-    public.__signature__ = inspect.Signature([p.replace(annotation=p.empty) for p in declared.parameters])  # type: ignore[attr-defined]
+    public: Any = types.FunctionType(_unfinished.__code__, scope, declared.name.split(".")[-1])
+    public.__signature__ = inspect.Signature([p.replace(annotation=p.empty) for p in declared.parameters])
     return public
 
 

@@ -15,6 +15,7 @@ from . import registry
 BINARY = {
     "__add__": ("add", False), "__radd__": ("add", True), "__sub__": ("sub", False), "__rsub__": ("sub", True),
     "__mul__": ("mul", False), "__rmul__": ("mul", True), "__truediv__": ("div", False), "__rtruediv__": ("div", True),
+    "__rdiv__": ("div", True),
     "__floordiv__": ("floor_divide", False), "__rfloordiv__": ("floor_divide", True),
     "__mod__": ("remainder", False), "__rmod__": ("remainder", True), "__pow__": ("pow", False), "__rpow__": ("pow", True),
     "__matmul__": ("matmul", False), "__rmatmul__": ("matmul", True),
@@ -72,4 +73,3 @@ for _operator, _name in IN_PLACE.items():
     setattr(Tensor, _operator, _in_place(_operator, _name))
 for _operator, _name in UNARY.items():
     setattr(Tensor, _operator, _unary(_operator, _name))
-Tensor.__rdiv__ = Tensor.__rtruediv__

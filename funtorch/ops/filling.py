@@ -66,7 +66,7 @@ def fill_value(value: Any, kind: dtype, name: str) -> Any:
         raise ArgumentTypeError(f"{name}(): argument 'value' must be Number or 0-dim Tensor, not {type(value).__name__}")
     value = value.item() if isinstance(value, np.generic) else value
     if kind.category == INTEGER and isinstance(value, float):
-        limits = np.iinfo(kind.numpy)
+        limits: Any = np.iinfo(kind.numpy)
         if not limits.min <= value <= limits.max:
             raise OpError(f"value cannot be converted to type {kind.name}_t without overflow")
     return scalar(bool(value) if kind.name == "bool" else value, kind).astype(kind.numpy)

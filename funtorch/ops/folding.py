@@ -23,7 +23,7 @@ def _two(name: str, value: Any) -> Sizes:
     return values
 
 
-def _options(kernel: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Sizes, Sizes, Sizes, Sizes]:
+def _options(kernel: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Sizes, ...]:
     names = ("kernel_size", "dilation", "padding", "stride")
     found = tuple(map(_two, names, (kernel, dilation, padding, stride)))
     for name, short, values in zip(names, ("kernel", "dilation", "pad", "stride"), found, strict=True):

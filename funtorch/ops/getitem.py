@@ -114,5 +114,5 @@ def _write_window(self: Tensor, found: Index, value: Any) -> None:
     write(target, value if isinstance(value, Handle) else make(value))
 
 
-Tensor.__getitem__ = getitem
-Tensor.__setitem__ = setitem
+for _name, _method in (("__getitem__", getitem), ("__setitem__", setitem)):
+    setattr(Tensor, _name, _method)

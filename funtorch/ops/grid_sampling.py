@@ -49,7 +49,8 @@ def _unscaled(c: Array, size: int, align: bool) -> Array:
 def _read(x: Array, places: list[Array]) -> Array:
     """The elements of x (N, C, *space) at whole places (N, P) along each dimension, 0 outside of the image: (N, C, P)."""
     space = x.shape[2:]
-    valid, flat = True, 0
+    valid: Any = True
+    flat: Any = 0
     for c, size in zip(places, space, strict=True):
         valid = valid & (c >= 0) & (c < size)
         flat = flat * size + jnp.clip(jnp.where(c == c, c, 0), 0, size - 1).astype(np.int64)
@@ -213,3 +214,9 @@ def affine_grid(theta: Array, size, align_corners=None):
         return jnp.matmul(base.astype(theta.dtype), theta.swapaxes(1, 2), precision="highest")
 
     return in_float32(mapped)(theta).reshape(size[0], *size[2:], n)
+
+
+@function()
+def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
+    """`nn.functional.affine_grid`."""
+    return affine_grid(theta, size, align_corners)

@@ -98,10 +98,10 @@ def _check_matrix_norm(a: Array, order: Any, dim: Any) -> tuple[int, int]:
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) != 2:
         raise OpError(f"{name}: dim must be a 2-tuple. Got {', '.join(map(str, dims))}")
-    wrapped = tuple(wrap_dim(d, a.ndim) for d in dims)
-    if wrapped[0] == wrapped[1]:
+    first, second = (wrap_dim(d, a.ndim) for d in dims)
+    if first == second:
         raise OpError(f"{name}: dims must be different. Got ({dims[0]}, {dims[1]})")
-    return wrapped
+    return first, second
 
 
 @op(namespace="linalg")

@@ -126,6 +126,7 @@ def _fractional_max_pool(input: Array, samples: Array, window, size):
     n = len(window)
     unbatched = input.ndim == n + 1
     x = input[None] if unbatched else input
+    samples = samples[: x.shape[0]]
     # Samples name the last of two dimensions first, but three in their order.
     order = (1, 0) if n == 2 else range(n)
     flat: Any = jnp.zeros((*x.shape[:2], *[1] * (2 * n)), np.int64)
@@ -138,8 +139,8 @@ def _fractional_max_pool(input: Array, samples: Array, window, size):
     flat = flat.reshape(*x.shape[:2], prod(size), prod(window))
     values = jnp.take_along_axis(x.reshape(*x.shape[:2], 1, prod(x.shape[2:])), flat, axis=3)
     best = jnp.argmax(values, axis=3, keepdims=True)
-    shape = (*x.shape[:2], *size)
-    largest, places = (jnp.take_along_axis(a, best, axis=3).reshape(shape) for a in (values, flat))
+    full = (*x.shape[:2], *size)
+    largest, places = (jnp.take_along_axis(a, best, axis=3).reshape(full) for a in (values, flat))
     return (largest[0], places[0]) if unbatched else (largest, places)
 
 

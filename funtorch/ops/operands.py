@@ -85,7 +85,7 @@ def shown_as(name: str) -> Callable:
 def seen(x: Handle) -> np.ndarray | None:
     """The values where looking at them costs nothing: concrete and on the CPU. Else None."""
     value_of(x)
-    return concrete(x) if x.device.type == "cpu" else None  # type: ignore[attr-defined]
+    return concrete(x) if x.device.type == "cpu" else None
 
 
 def holds_zero(*operands: Any) -> bool:

@@ -120,7 +120,7 @@ def householder_product(A: Array, tau: Array):  # noqa: N803
         RuntimeError: other shapes.
     """
     _check_reflections("torch.linalg.householder_product", A, tau)
-    eye = jnp.broadcast_to(jnp.eye(*A.shape[-2:], dtype=A.dtype), A.shape)
+    eye = jnp.broadcast_to(jnp.eye(A.shape[-2], A.shape[-1], dtype=A.dtype), A.shape)
     return _reflect(A, tau, eye, True, False)
 
 

@@ -22,7 +22,7 @@ def _permute_layout(shape: Sizes, strides: Sizes, offset: int, dims: Sizes) -> t
 
 
 def _unpermute(base: Any, value: Any, dims: Sizes) -> Any:
-    return jnp.transpose(value, np.argsort(dims))
+    return jnp.transpose(value, np.argsort(dims).tolist())
 
 
 @viewing("permute", _unpermute, _permute_layout)
@@ -137,10 +137,10 @@ def _batch_conjugate_transposed(self: Tensor) -> Tensor:
     return adjoint(self) if ndim else _conjugate_transposed(self)
 
 
-Tensor.T = property(_reversed)
-Tensor.mT = property(_matrix_transposed)
-Tensor.H = property(_conjugate_transposed)
-Tensor.mH = property(_batch_conjugate_transposed)
+for _name, _turned in (
+    ("T", _reversed), ("mT", _matrix_transposed), ("H", _conjugate_transposed), ("mH", _batch_conjugate_transposed),
+):  # fmt: skip
+    setattr(Tensor, _name, property(_turned))
 
 
 @function(alias=("moveaxis",), method=True)

@@ -73,7 +73,8 @@ def resolved(shape: Sequence[int], pickers: Sequence[Any], name: str = "indexing
 
     And whether some may be negative.
     """
-    found, signed = [], False
+    found: list[Any] = []
+    signed = False
     for dim, picker in enumerate(pickers):
         if picker is None:
             if len(found) <= dim:

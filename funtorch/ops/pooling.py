@@ -106,9 +106,9 @@ def window_sums(x: Array, g: Geometry) -> Array:
             split = moved.reshape(*moved.shape[:axis], c, k, *moved.shape[axis + 1 :])
             x = split.sum(axis + 1)
             continue
-        line = (tuple(v if i == at else 1 for i in range(n)) for v in (k, s))
+        window, stride = (tuple(v if i == at else 1 for i in range(n)) for v in (k, s))
         counts = tuple(c if i == at else moved.shape[moved.ndim - n + i] for i in range(n))
-        x = sum(shifted(moved, *line, (1,) * n, counts))
+        x = sum(shifted(moved, window, stride, (1,) * n, counts))
     return x
 
 

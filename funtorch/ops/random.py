@@ -295,7 +295,7 @@ def _random_in_place(self: Tensor, from_: Any = None, to: Any = None, *, generat
         low, to = 0, low
     source = generator or default_generator
     dtype = self.dtype
-    bounds = (None if low is None else int(low), None if to is None else int(to))
+    bounds: tuple[Any, Any] = (None if low is None else int(low), None if to is None else int(to))
     if None not in bounds and bounds[0] >= bounds[1]:
         raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
 

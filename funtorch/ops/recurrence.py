@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 Array = Any
+Maybe = Any  # an Array, or None where the mode or the model has none
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}  # in units of the hidden size
 
 
@@ -24,19 +25,19 @@ class Inputs(NamedTuple):
 
     x: Array
     h: Array
-    c: Array | None
+    c: Maybe
     w: Array
-    project: Array | None
-    hidden_bias: Array | None
-    lengths: Array | None
+    project: Maybe
+    hidden_bias: Maybe
+    lengths: Maybe
 
 
 class Slopes(NamedTuple):
     """The tangents' coefficients: of the gates (T, N, G), of the cell in itself, and of h in the cell (LSTM) or itself (GRU)."""
 
     gates: Array
-    cell: Array | None
-    carry: Array | None
+    cell: Maybe
+    carry: Maybe
 
 
 def sigmoid(x: Array) -> Array:
@@ -53,7 +54,7 @@ def lstm_gates(pre: Array) -> list[Array]:
     return jnp.split(jnp.tanh(pre * scale) * scale + shift, 4, -1)
 
 
-def gru_gates(x: Array, hidden: Array, bias: Array | None) -> tuple[Array, Array, Array, Array]:
+def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array, Array]:
     """r, z, n, and q = W_hn h + b_hn, of the sums (*, 3 H) from the input and from the state."""
     size = x.shape[-1] // 3
     r, z = jnp.split(sigmoid(x[..., : 2 * size] + hidden[..., : 2 * size]), 2, -1)
@@ -61,7 +62,7 @@ def gru_gates(x: Array, hidden: Array, bias: Array | None) -> tuple[Array, Array
     return r, z, jnp.tanh(x[..., 2 * size :] + r * q), q
 
 
-def step(mode: str, x: Array, h: Array, c: Array | None, hidden: Array, given: Inputs) -> tuple[Array, Array | None]:
+def step(mode: str, x: Array, h: Array, c: Maybe, hidden: Array, given: Inputs) -> tuple[Array, Maybe]:
     """h and c one step later; ``hidden`` is W_hh h."""
     if mode == "lstm":
         i, f, g, o = lstm_gates(x + hidden)
@@ -75,14 +76,14 @@ def step(mode: str, x: Array, h: Array, c: Array | None, hidden: Array, given: I
     return (jnp.tanh(pre) if mode == "rnn_tanh" else jnp.maximum(pre, 0)), None
 
 
-def _running(given: Inputs) -> Array | None:
+def _running(given: Inputs) -> Maybe:
     """(T, N, 1): whether a sequence still has that step."""
     if given.lengths is None:
         return None
     return (jnp.arange(given.x.shape[0])[:, None] < given.lengths)[..., None]
 
 
-def _kept(running: Array | None, new: Array | None, old: Array | None) -> Array | None:
+def _kept(running: Maybe, new: Maybe, old: Maybe) -> Maybe:
     return new if running is None or new is None else jnp.where(running, new, old)
 
 
@@ -90,7 +91,7 @@ def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
     """All h (T, N, P), and for the LSTM all c (T, N, H). Past its end a sequence keeps its state."""
     turned = given.w.T
 
-    def body(state: tuple, xs: tuple) -> tuple:
+    def body(state: Any, xs: Any) -> tuple[Any, Any]:
         h, c = state
         x, running = xs
         new_h, new_c = step(mode, x, h, c, h @ turned, given)
@@ -111,7 +112,7 @@ def _before(all_states: Array, first: Array, reverse: bool) -> Array:
     return jnp.concatenate(parts)
 
 
-def _slopes(mode: str, given: Inputs, h: Array, c: Array | None, hs: Array, cs: Array | None) -> tuple[Slopes, Array | None]:
+def _slopes(mode: str, given: Inputs, h: Array, c: Maybe, hs: Array, cs: Maybe) -> tuple[Slopes, Maybe]:
     """The coefficients at the states h, c before each step and hs, cs after it, and the LSTM's h before the projection."""
     if mode == "rnn_relu":
         return Slopes((hs > 0).astype(hs.dtype), None, None), None
@@ -129,7 +130,7 @@ def _slopes(mode: str, given: Inputs, h: Array, c: Array | None, hs: Array, cs: 
     return Slopes(jnp.concatenate(parts, -1), f, o * (1 - top * top)), (None if given.project is None else o * top)
 
 
-def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array | None]:
+def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Maybe]:
     """From tangents of the gates' sums (*, G): what they add to the tangent of h, and of c."""
     parts = jnp.split(slopes.gates * dots, GATES[mode], -1)
     if mode == "lstm":
@@ -137,7 +138,7 @@ def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array | 
     return functools.reduce(jnp.add, parts), None
 
 
-def _outside(mode: str, given: Inputs, dots: Inputs, slopes: Slopes, before: Array, m: Array | None) -> tuple:
+def _outside(mode: str, given: Inputs, dots: Inputs, slopes: Slopes, before: Array, m: Maybe) -> tuple:
     """What the tangents of x, W_hh, b_hn and W_hr add to those of h (before and after the projection) and c, for all steps."""
     from_weight = before @ dots.w.T
     if mode == "gru":
@@ -159,7 +160,7 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
     outside = _outside(mode, given, dots, slopes, h, m)
     turned = given.w.T
 
-    def body(state: tuple, xs: tuple) -> tuple:
+    def body(state: Any, xs: Any) -> tuple[Any, Any]:
         h_dot, c_dot = state
         slope, (added, added_c, added_h), running = xs
         from_h, from_h_c = _push_gates(mode, slope, h_dot @ turned)
@@ -203,7 +204,8 @@ def inputs_of(mode: str, arrays: tuple[Array, ...], bias: bool, projected: bool,
     x, h = next(given), next(given)
     c = next(given) if mode == "lstm" else None
     w_ih, w_hh = next(given), next(given)
-    b_ih, b_hh = (next(given), next(given)) if bias else (None, None)
+    biases: list[Maybe] = [next(given), next(given)] if bias else [None, None]
+    b_ih, b_hh = biases
     project = next(given) if projected else None
     lengths = next(given) if masked else None
     hidden_bias = None

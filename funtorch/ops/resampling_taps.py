@@ -25,7 +25,8 @@ def _step(size: int, count: int, align: bool, scale: float | None, kind: type) -
 
 
 def _sources(size: int, count: int, align: bool, scale: float | None, kind: type) -> np.ndarray:
-    step, at = _step(size, count, align, scale, kind), np.arange(count, dtype=kind)
+    step = _step(size, count, align, scale, kind)
+    at: np.ndarray = np.arange(count, dtype=kind)
     return step * at if align else step * (at + kind(0.5)) - kind(0.5)
 
 

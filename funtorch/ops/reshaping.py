@@ -23,7 +23,7 @@ from .reinterpreting import reinterpreted
 Sizes = tuple[int, ...]
 
 
-def sizes_of(sizes: tuple, name: str, named: Any = None) -> Sizes:
+def sizes_of(sizes: Sequence, name: str, named: Any = None) -> Sizes:
     """Sizes given as separate arguments, as one sequence, or by name, as Python ints. Raises TypeError for anything else."""
     if named is not None:
         sizes = (named,)

@@ -60,7 +60,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
     tensor([1, 2, 0])
     """
     if isinstance(dim, bool):  # called as sort(descending)
-        dim, descending = -1, dim
+        descending, dim = dim, -1
     _check_order("Sort", input)
     found = Sorted(*call(_sort(wrap_dim(dim, input.dim()), bool(descending)), (input,)))
     return found if out is None else into(out, found, "sort")

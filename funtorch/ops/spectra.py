@@ -120,8 +120,8 @@ def svd_of(a: Array, full: bool) -> tuple[Array, Array, Array]:
 
     @decompose.defjvp
     def _(primals: tuple, tangents: tuple) -> tuple:
-        found = decompose(*primals)
-        return found, _svd_tangents(*found, tangents[0])
+        u, s, vh = decompose(*primals)
+        return (u, s, vh), _svd_tangents(u, s, vh, tangents[0])
 
     return decompose(a)
 
@@ -210,7 +210,7 @@ def singular_values(a: Array) -> Array:
 
     @values.defjvp
     def _(primals: tuple, tangents: tuple) -> tuple:
-        u, s, vh = svd_of(*primals, False)
+        u, s, vh = svd_of(primals[0], False)
         inner = jnp.sum(jnp.conj(u) * (tangents[0] @ adjoint(vh)), -2)
         return s, jnp.real(inner).astype(s.dtype)
 

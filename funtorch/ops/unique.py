@@ -74,7 +74,7 @@ def unique(
     rows = values.reshape(-1) if dim is None else np.moveaxis(values, wrap_dim(dim, values.ndim), 0)
     order = np.argsort(rows, kind="stable") if dim is None else _order(rows)
     found, runs, counts = _runs(rows[order])
-    inverse = np.empty(len(rows), np.int64)
+    inverse: np.ndarray = np.empty(len(rows), np.int64)
     inverse[order] = runs
     if dim is None:
         inverse = inverse.reshape(values.shape)

@@ -7,6 +7,7 @@ PyTorch's does; `jnp.maximum` would share it among equal ones. NaN wins over eve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -45,10 +46,12 @@ def _seen(x: Array, axis: int, at: np.ndarray, fill: object) -> Array:
 def _select(x: Array, payload: Array | None, axis: int, places: Offsets) -> tuple[Array, Array | None]:
     size = x.shape[axis]
     shape = [-1 if d == axis else 1 for d in range(x.ndim)]
-    best = held = real = None
+    best: Any = None
+    held: Any = None
+    real: Any = None
     for at in places:
         value = _seen(x, axis, at, lowest(x.dtype))
-        index = None if payload is None else _seen(payload, axis, at, 0)
+        index: Any = None if payload is None else _seen(payload, axis, at, 0)
         inside = (at >= 0) & (at < size)
         if best is None:
             best, held, real = value, index, inside

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
+from .ruled import check_rate
 from .update import apply_rule, safe_sqrt
 
 
@@ -73,6 +74,8 @@ class Adam(Optimizer):
         differentiable: bool = False, fused: bool | None = None, decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
         _check_options(lr, betas, eps, weight_decay)
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ArgumentValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
@@ -122,11 +125,17 @@ class AdamW(Adam):
 
 
 def _check_options(lr: Any, betas: tuple, eps: float, weight_decay: float) -> None:
-    if not isinstance(lr, Tensor) and not lr >= 0.0:
-        raise ArgumentValueError(f"Invalid learning rate: {lr}")
+    check_rate(lr)
     if not eps >= 0.0:
         raise ArgumentValueError(f"Invalid epsilon value: {eps}")
+    if foreach and not capturable and any(isinstance(beta, Tensor) for beta in betas):
+        raise ArgumentValueError(f"betas[{_first_tensor(betas)}] as a Tensor is not supported for capturable=False and foreach=True")
+    kinds = [isinstance(beta, Tensor) for beta in betas]
+    if any(kinds) and not all(kinds):
+        raise ArgumentValueError("betas must be either both floats or both Tensors")
     for number, beta in enumerate(betas):
+        if isinstance(beta, Tensor) and beta.numel() != 1:
+            raise ArgumentValueError(f"Tensor betas[{number}] must be 1-element, got {beta.numel()} elements")
         if not isinstance(beta, Tensor) and not 0.0 <= beta < 1.0:
             raise ArgumentValueError(f"Invalid beta parameter at index {number}: {beta}")
     if not weight_decay >= 0.0:

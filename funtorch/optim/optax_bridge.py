@@ -24,7 +24,7 @@ class FromOptax(Optimizer):
         self.transformation = transformation
         self.held: list[Tensor] = []
         self.treedef: Any = None
-        self.op: Op | None = None
+        self.op: Any = None  # an Op from the first step on
         self.moving: tuple[int, ...] = ()
 
     def _start(self, params: list[Tensor]) -> None:

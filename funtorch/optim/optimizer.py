@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -56,6 +57,14 @@ class Optimizer:
         TypeError: ``params`` is a Tensor or holds something else.
         ValueError: no parameters, a non-leaf, or a parameter in two groups.
     """
+
+    _opt_called: bool
+    _optimizer_step_pre_hooks: OrderedDict[int, Callable]
+    _optimizer_step_post_hooks: OrderedDict[int, Callable]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Callable]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -112,6 +121,11 @@ class Optimizer:
                 raise ArgumentValueError("can't optimize a non-leaf Tensor")
         if names and len(names) != len(params):
             raise ArgumentValueError("all optimizer params should be with/without names. Some param names are missing")
+        if self.param_groups and bool(names) != ("param_names" in self.param_groups[0]):
+            given, before = ("with", "without") if names else ("without", "with")
+            raise ArgumentValueError(
+                f"all optimizer param groups should be with/without names. cannot add param group {given} names to the optimizer {before} names"
+            )
         if names:
             param_group["param_names"] = names
         param_group["params"] = params
@@ -120,7 +134,9 @@ class Optimizer:
                 raise ArgumentValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         held = {id(p) for group in self.param_groups for p in group["params"]}
-        if any(id(p) in held for p in params) or len({id(p) for p in params}) < len(params):
+        if len({id(p) for p in params}) < len(params):
+            warnings.warn("optimizer contains a parameter group with duplicate parameters: each is stepped as often as it is there", stacklevel=3)
+        if any(id(p) in held for p in params):
             raise ArgumentValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 

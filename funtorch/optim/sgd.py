@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
+from .ruled import check_rate
 from .update import apply_rule
 
 
@@ -51,7 +52,8 @@ class SGD(Optimizer):
         self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: Any = 0, nesterov: bool = False,
         *, maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        for name, value in (("learning rate", lr), ("momentum value", momentum), ("weight_decay value", weight_decay)):
+        check_rate(lr)
+        for name, value in (("momentum value", momentum), ("weight_decay value", weight_decay)):
             if not isinstance(value, Tensor) and value < 0.0:
                 raise ArgumentValueError(f"Invalid {name}: {value}")
         if nesterov and (momentum <= 0 or dampening != 0):

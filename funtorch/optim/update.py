@@ -32,6 +32,7 @@ def _step_op(rule: Rule, options: tuple, keys: tuple[str, ...], shared: tuple[in
     ``shared`` has for each parameter the number of its step counter: those that always move together are one Tensor.
     """
     steps = max(shared, default=-1) + 1
+    exact = getattr(rule, "exact", False)  # whether it takes its numbers in double precision (see `elementwise.py`)
 
     def step(*arrays: Any) -> tuple:
         given = iter(arrays)
@@ -40,10 +41,11 @@ def _step_op(rule: Rule, options: tuple, keys: tuple[str, ...], shared: tuple[in
         states = {key: [next(given) for _ in range(count)] for key in keys}
         counters = [next(given) + 1 for _ in range(steps)]
         numbers = dict(zip(names, given, strict=True))
-        new_params, new_states = [], {key: [] for key in keys}
+        new_params: list[Any] = []
+        new_states: dict[str, list[Any]] = {key: [] for key in keys}
         for i in range(count):
             mine = {key: states[key][i] for key in keys}
-            cast = {name: value.astype(_real(params[i].dtype)) for name, value in numbers.items()}
+            cast = {name: value.astype(np.float64 if exact else _real(params[i].dtype)) for name, value in numbers.items()}
             if steps:
                 mine["step"] = counters[shared[i]]
             param, changed = rule(params[i], grads[i], mine, cast, **dict(options))
@@ -81,6 +83,10 @@ def apply_rule(
         differentiable: put the step on the tape.
     """
     if not params:
+        return
+    if len(set(map(id, params))) < len(params):  # one that is there twice takes two steps, one after the other
+        for i in range(len(params)):
+            apply_rule(rule, group, params[i : i + 1], states[i : i + 1], keys, numbers, options, differentiable)
         return
     counters = {id(s["step"]): s["step"] for s in states if "step" in s}
     order = {key: i for i, key in enumerate(counters)}

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.batching import VmapLevel, at_front
 from ..core.call import call
-from ..core.handle import Handle, value_of
+from ..core.handle import value_of
 from ..core.levels import Batched, untaped
 from ..core.op import Op
 from ..core.state import state
@@ -125,10 +125,8 @@ def _run(func: Callable, level: VmapLevel, leaves: list, spec: Any, dims: list, 
     with level:
         wrapped = [leaf if dim is None else level.wrap(leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
         args, kwargs = unflatten(spec, wrapped)
-        try:
-            result = func(*args, **kwargs)
-        finally:
-            level.settle()
+        result = func(*args, **kwargs)
+        level.settle()
         _write_back(level, leaves, dims, wrapped)
         return _unwrapped(func, level, result, out_dims)
 

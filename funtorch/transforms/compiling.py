@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,7 @@ class Entry:
     __slots__ = ("signatures", "variants", "recordings", "eager")
 
     def __init__(self) -> None:
-        self.signatures: list[Any] = []
+        self.signatures: dict[Any, list[weakref.ref]] = {}  # of the recordings so far, with their arguments
         self.variants: list[Variant] = []
         self.recordings = 0
         self.eager: str | None = None
@@ -61,7 +62,7 @@ class Compiled:
         with _lock:
             entry = self._entry(leaves, spec, tensors)
             for variant in entry.variants:
-                if variant.applies():
+                if variant.applies(tensors):
                     try:
                         result = variant(tensors)
                     except GuardFailure:
@@ -97,9 +98,9 @@ class Compiled:
         if why is None:
             signature = recording.signature()
             if signature in entry.signatures:
-                self._trace(entry, recording, leaves, spec, tensors)
+                self._trace(entry, recording, leaves, spec, tensors, entry.signatures[signature])
             else:
-                entry.signatures.append(signature)
+                entry.signatures[signature] = [weakref.ref(t) for t in tensors]
         limit = MAX_RECORDINGS + MAX_VARIANTS * 2
         if entry.eager is None and not entry.variants and entry.recordings >= MAX_RECORDINGS:
             self._stay_eager(entry, why or "no two calls took the same path")
@@ -115,9 +116,11 @@ class Compiled:
             return "it keeps Tensors that it makes in Python objects outside of it"
         return None
 
-    def _trace(self, entry: Entry, recording: Recording, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> None:
+    def _trace(self, entry: Entry, recording: Recording, leaves: list[Any], spec: Spec, tensors: list[Handle], earlier: list) -> None:
         try:
-            entry.variants.append(Variant(self.function, recording, leaves, spec, tensors))
+            variant = Variant(self.function, recording, leaves, spec, tensors)
+            variant.fixed = [(i, t) for i, (t, ref) in enumerate(zip(tensors, earlier, strict=True)) if ref() is t]
+            entry.variants.append(variant)
         except (Disagreement, FuntorchError, jax.errors.JAXTypeError) as error:
             self._stay_eager(entry, str(error), error)
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..autograd.engine import gradients
 from ..core.backward import Graph
 from ..core.forward_mode import JvpLevel
-from ..core.handle import make, value_of, without_history
+from ..core.handle import Handle, make, value_of, without_history
 from ..core.levels import Dual, untaped
 from ..core.state import state
 from ..core.tape import Leaf, place_of
@@ -72,7 +72,7 @@ class Variables:
         return packed if several else packed[0]
 
 
-def zeros_for(tensor: Tensor) -> Tensor:
+def zeros_for(tensor: Handle) -> Tensor:
     """Zeros like a Tensor, the same in each lane."""
     return make(np.zeros(tensor._payload.shape, tensor._payload.dtype))
 
@@ -276,10 +276,8 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
     level = JvpLevel()
     with level:
         duals = unflatten(spec, [level.wrap(leaf, dot) for leaf, dot in zip(leaves, dots, strict=True)])
-        try:
-            output, aux = _with_aux(func(*duals), has_aux, "jvp")
-        finally:
-            level.settle()
+        output, aux = _with_aux(func(*duals), has_aux, "jvp")
+        level.settle()
         outs, out_spec = flatten(output)
         for out in outs:
             if not isinstance(out, Tensor):
@@ -302,7 +300,7 @@ def _check_tuple(value: Any, name: str) -> None:
         raise ArgumentValueError(f"jvp(): Expected {name} to be non-empty")
 
 
-def split(level: JvpLevel, tensor: Tensor) -> tuple[Tensor, Tensor | None]:
+def split(level: JvpLevel, tensor: Handle) -> tuple[Handle, Handle | None]:
     """The primal and the tangent (None: zero) of a Tensor, one level down."""
     payload = value_of(tensor)
     if type(payload) is Dual and payload.level is level:

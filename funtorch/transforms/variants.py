@@ -19,10 +19,11 @@ from ..core.engine import CONCRETE, ArrayImpl
 from ..core.handle import Handle, make, value_of
 from ..core.op import Op, is_differentiable
 from ..core.recorder import Disagreement, Recording, Tracing, look_up
-from ..core.tape import FreedNode, Leaf, place_of
+from ..core.tape import FreedNode, place_of
 from ..core.trees import Spec, flatten, unflatten
 from ..core.views import take
 from ..errors import FuntorchError
+from .surroundings import surroundings_of
 
 NEW, ARGUMENT, CELL, STATIC = range(4)
 NONE, ON_TAPE, ON_FREED, NEW_LEAF = range(4)  # a result's history
@@ -47,11 +48,19 @@ class Variant:
         self.modules = list(recording.modules.values())
         self.avals = [(t._payload.shape, t._payload.dtype, t._requires) for t in self.cells]
         self.arguments = len(tensors)
+        self.order = {id(t): i for i, t in enumerate(tensors)}
+        self.cell_ids = frozenset(map(id, self.cells))
         self.guards: list[np.ndarray] = []
         self.kinds: list[tuple[int, Any]] = []  # of each leaf of the result: NEW, ARGUMENT i, CELL i or STATIC value
         self.history: list[int] = []  # of each NEW result, then of each written cell
         self.left: list[int] = []  # of each written gradient: 0 None, 1 a new Tensor, 2 the same Tensor
+        groups = {id(g): (g, frozenset(path[-1] for c, path in recording.numbers if look_up(c, path[:-1]) is g)) for g in _groups(recording)}
+        self.surroundings = surroundings_of(function, [m for m, _ in self.modules], groups.values())
         self.op = self._traced(function, leaves, spec, tensors)
+        changed = self.surroundings.changed()
+        if changed is not None:
+            self.surroundings.restore()
+            raise Disagreement(f"it changes {changed!r}, which is no Tensor")
         self.records = ON_TAPE in self.history
         new = sum(kind == NEW for kind, _ in self.kinds)
         self.ends = (new, new + len(self.written), new + len(self.written) + sum(map(bool, self.left)))
@@ -60,11 +69,15 @@ class Variant:
 
     # Tracing
 
+    def _held_grads(self) -> list[Any]:
+        """The gradients that the function finds."""
+        return [t._grad for t in self.held]
+
     def _traced(self, function: Callable, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> Op:
         recording = self.recording
         samples = [thunk_shape(signature) for _, _, signature in recording.draws]
         numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
-        inputs = [value_of(t) for t in tensors] + [value_of(c) for c in self.cells] + [t._grad._payload for t in self.held]
+        inputs = [value_of(t) for t in tensors] + [value_of(c) for c in self.cells] + [g._payload for g in self._held_grads()]
         specs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in [*inputs, *numbers]] + samples
 
         def program(*arrays: Any) -> list[Any]:
@@ -74,9 +87,9 @@ class Variant:
         name = getattr(function, "__name__", type(function).__name__)
         op = _op_of(closed, f"compiled_{name}")
         if ON_TAPE in self.history:
-            handles = [*tensors, *self.cells, *self.held]
-            mask = tuple(t._requires and is_differentiable(v.dtype) for t, v in zip(handles, inputs, strict=True))
-            mask = tuple(m and h not in self.held for m, h in zip(mask, handles, strict=True)) + (False,) * len(specs[len(inputs) :])
+            handles = [*tensors, *self.cells]
+            mask = tuple(t._requires and is_differentiable(v.dtype) for t, v in zip(handles, inputs, strict=False))
+            mask += (False,) * (len(specs) - len(mask))
             cotangents = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals if is_differentiable(a.dtype)]
 
             def gradient(*arrays: Any) -> list[Any]:
@@ -95,7 +108,7 @@ class Variant:
 
         ``pull``, a mask of the arguments and cotangents of all differentiable results, asks for gradients instead.
         """
-        targets = [*tensors, *self.cells, *(t._grad for t in self.held)]
+        targets = [*tensors, *self.cells, *self._held_grads()]
         values, rest = arrays[: len(targets)], arrays[len(targets) :]
         tracing = Tracing(self.recording, rest[numbers:], rest[:numbers])
         touched = {id(t): t for t in [*targets, *self.written, *(t for t, _ in self.grads), *self.written_grads]}
@@ -106,7 +119,7 @@ class Variant:
             held = {id(t): t._grad for t in self.written_grads}
             places = [(t._requires, t._node) for t in self.written]
             for t in self.written_grads:
-                if t not in self.held:
+                if id(t) not in {id(h) for h in self.held}:
                     t._grad = None
             with tracing:
                 tracing.inside.update({id(t._grad): None for t in self.held})
@@ -165,16 +178,26 @@ class Variant:
         return jax.jit(self.op.fn, donate_argnums=tuple(self.donated))
 
     donated: list[int] = []
+    fixed: list[tuple[int, Handle]] = []  # arguments that were one Tensor in all recordings: the function may know it otherwise
 
     # Running
 
-    def applies(self) -> bool:
+    def _now(self, tensor: Handle, tensors: list[Handle]) -> Handle:
+        """A Tensor of the recording, or the argument of this call that stands in its place."""
+        place = self.order.get(id(tensor))
+        return tensor if place is None else tensors[place]
+
+    def applies(self, tensors: list[Handle]) -> bool:
         """Whether modes, gradients' presence and cells' types are as they were in the recording."""
+        if not self.surroundings.holds():
+            return False
+        if any(tensors[i] is not t for i, t in self.fixed) or any(id(t) in self.cell_ids for t in tensors):
+            return False
         for module, training in self.modules:
             if module.training != training:
                 return False
         for tensor, there in self.grads:
-            if (tensor._grad is not None) != there:
+            if (self._now(tensor, tensors)._grad is not None) != there:
                 return False
         for cell, (shape, dtype, requires) in zip(self.cells, self.avals, strict=True):
             payload = value_of(cell) if cell._base is not None else cell._payload
@@ -187,18 +210,18 @@ class Variant:
         saved = [(source, source.get_state()) for source in self.sources] if self.guards else []
         draws = [thunk() for _, thunk, _ in recording.draws]
         numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
-        grads = [t._grad for t in self.held]
+        grads: list[Any] = [self._now(t, tensors)._grad for t in self.held]
         if self.records:
             made = call(self.op, [*tensors, *self.cells, *grads, *numbers, *draws])
-            results = [t._payload for t in made]
+            results: Sequence[Any] = [t._payload for t in made]
         else:
             made = None
             results = self._run([*tensors, *self.cells, *grads], [*numbers, *draws])
         new, written, end = self.ends
         if self.guards:
             self._check(results[end:], saved)
-        self._commit_cells(results[new:written], None if made is None else made[new:written])
-        self._commit_grads(results[written:end])
+        self._commit_cells([self._now(t, tensors) for t in self.written], results[new:written], None if made is None else made[new:written])
+        self._commit_grads([self._now(t, tensors) for t in self.written_grads], results[written:end])
         return self._result(results[:new], None if made is None else made[:new], tensors)
 
     def _run(self, handles: list[Handle], extra: list[Any]) -> Sequence[Any]:
@@ -216,18 +239,18 @@ class Variant:
                     source.set_state(rng_state)
                 raise GuardFailure("a decision came out otherwise")
 
-    def _commit_cells(self, results: Sequence[Any], made: Sequence[Any] | None) -> None:
+    def _commit_cells(self, cells: list[Handle], results: Sequence[Any], made: Sequence[Any] | None) -> None:
         marks = self.history[len(self.history) - len(self.written) :]
-        for number, (cell, value) in enumerate(zip(self.written, results, strict=True)):
+        for number, (cell, value) in enumerate(zip(cells, results, strict=True)):
             if made is not None and marks[number] == ON_TAPE:
                 take(cell, made[number])
             else:
                 cell._payload = value
             cell._version += 1
 
-    def _commit_grads(self, results: Sequence[Any]) -> None:
+    def _commit_grads(self, tensors: list[Handle], results: Sequence[Any]) -> None:
         values = iter(results)
-        for tensor, left in zip(self.written_grads, self.left, strict=True):
+        for tensor, left in zip(tensors, self.left, strict=True):
             if left == 0:
                 tensor._grad = None
             elif left == 1 or tensor._grad is None:
@@ -265,6 +288,12 @@ class Variant:
             f"{len(self.cells)} cells read, {len(self.written)} written, {len(self.written_grads)} gradients, "
             f"{len(self.recording.draws)} draws, {len(self.guards)} guards"
         )
+
+
+def _groups(recording: Recording) -> list[Any]:
+    """The optimisers' groups that hyperparameters were read from."""
+    found = [look_up(container, path[:-1]) for container, path in recording.numbers]
+    return [g for g in found if isinstance(g, dict)]
 
 
 def _op_of(closed: Any, name: str) -> Op:

@@ -74,8 +74,8 @@ class TreeSpec:
 
     def __init__(self, type: Any, context: Any, children_specs: Iterable[TreeSpec]) -> None:
         self.type, self.context, self.children_specs = type, context, list(children_specs)
-        self.num_leaves = 1 if type is None else sum(child.num_leaves for child in self.children_specs)
-        self.num_nodes = 1 + sum(child.num_nodes for child in self.children_specs)
+        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in self.children_specs)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in self.children_specs)
 
     @property
     def num_children(self) -> int:

@@ -1,4 +1,4 @@
-"""Convolutions: both kernels (matrix products and XLA's own) against torch, in values, gradients, vmap and errors."""
+"""Convolutions: all kernels (matrix products, XLA's own, shifted products) against torch, in values, gradients, vmap and errors."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import funtorch
-from funtorch.ops import convolution_kernels
+from funtorch.ops import convolution, convolution_kernels
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
@@ -19,6 +19,7 @@ CASES = [
     ("conv2d", (2, 4, 7, 6), (6, 2, 3, 2), {"groups": 2, "padding": (1, 0), "stride": (2, 1)}),
     ("conv2d", (2, 3, 7, 6), (5, 3, 3, 3), {"dilation": (2, 1), "padding": "valid"}),
     ("conv2d", (0, 3, 7, 6), (5, 3, 3, 3), {}),
+    ("conv2d", (2, 3, 6, 6), (6, 1, 3, 2), {"groups": 3, "stride": 2, "padding": 1}),
     ("conv3d", (2, 2, 4, 5, 4), (3, 2, 2, 3, 2), {"stride": 2, "padding": 1}),
     ("conv_transpose1d", (2, 4, 5), (4, 3, 3), {"stride": 2, "output_padding": 1}),
     ("conv_transpose1d", (2, 4, 5), (4, 3, 3), {"dilation": 3, "output_padding": 2}),
@@ -27,19 +28,33 @@ CASES = [
 ]
 
 
+@pytest.fixture(params=[1 << 27, -1], ids=["product", "others"])
+def kernel(request, monkeypatch):
+    """The product, or what stands in for it: the largest matrix of windows decides, and ops are bound anew to meet it."""
+    for limit in ("PLAIN_COLUMNS", "COLUMNS"):
+        monkeypatch.setattr(convolution_kernels, limit, request.param)
+
+    def forget() -> None:
+        for name, *_ in CASES:
+            getattr(convolution, name).__wrapped_op__.bind.cache_clear()
+
+    forget()
+    yield
+    forget()
+
+
 @pytest.mark.parametrize(("name", "shape", "window", "options"), CASES)
-@pytest.mark.parametrize("limit", [1 << 27, -1], ids=["product", "xla"])
-def test_value_and_gradient(agree, monkeypatch, name: str, shape: tuple, window: tuple, options: dict, limit: int) -> None:
-    monkeypatch.setattr(convolution_kernels, "PLAIN_COLUMNS", limit)
-    monkeypatch.setattr(convolution_kernels, "COLUMNS", limit)
+def test_value_and_gradient(agree, kernel, name: str, shape: tuple, window: tuple, options: dict) -> None:
     outputs = window[1] * options.get("groups", 1) if "transpose" in name else window[0]
-    if limit < 0:  # an option that the other run has not met, so that the op is bound anew
-        options = {**options, "padding": options.get("padding", np.int64(0).item())}
-    for declared in (funtorch.ops.convolution.conv1d, funtorch.ops.convolution.conv2d, funtorch.ops.convolution.conv3d):
-        declared.__wrapped_op__.bind.cache_clear()
     agree(
         lambda t, x, w, b: getattr(t.nn.functional, name)(x, w, b, **options), draw(*shape), draw(*window, seed=1), draw(outputs)
     )
+
+
+def test_convolution_in_its_general_form(agree) -> None:
+    x, w = draw(1, 4, 5, 5), draw(4, 2, 3, 3)
+    agree(lambda t, x, w: t.convolution(x, w, None, (2, 2), (1, 1), (1, 1), False, (0, 0), 2), x, w)
+    agree(lambda t, x, w: t.convolution(x, w, None, (2, 2), (1, 1), (1, 1), True, (1, 1), 2), x, w)
 
 
 @pytest.mark.parametrize("kind", ["float32", "complex128", "int64", "bfloat16"])

@@ -139,7 +139,7 @@ def alias(form: Form, sample: Any) -> Any:
         raise SkipError("no alias")
     results = []
     for other in form.info.aliases:
-        call = form.fixed_call(sample, form.side.find(other.name))
+        call = form.fixed_call(sample, form.side.find(other.name.removeprefix("torch.")))
         with form.side.module.no_grad():
             results.append(call())
     return results

@@ -6,6 +6,7 @@ occurs twice in a sample is one tensor on the other side too.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,6 +125,12 @@ class Crossing:
         make = self.side.find("nn.utils.rnn.PackedSequence")
         return make(*(self(item) for item in tuple(value)))
 
+    def stateless(self, value: torch.nn.Module) -> Any:
+        """A module without weights (say, a distance), made again from the arguments that it keeps as attributes."""
+        names = inspect.signature(type(value).__init__).parameters
+        arguments = {name: self(getattr(value, name)) for name in names if hasattr(value, name)}
+        return self.side.find(f"nn.{type(value).__name__}")(**arguments)
+
     def sequence(self, value: Any) -> Any:
         items = [self(item) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -145,6 +152,7 @@ class Crossing:
         (torch.Size, size),
         ((torch.memory_format, torch.layout), dtype),
         (torch.nn.utils.rnn.PackedSequence, packed),
+        (torch.nn.Module, stateless),
         (dict, mapping),
         ((tuple, list), sequence),
         (slice, bounds),

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from parity.candidate import MissingError, Side
+from torch.testing._internal.opinfo.core import OpInfo
 
 SEED = 42
 TESTING = "torch.testing"
@@ -48,6 +49,8 @@ def public_paths() -> dict[int, str]:
 
 def counterpart(function: Any, side: Side) -> Any:
     """What ``function`` is on the Side. Builtins and plain Python pass unchanged. Raises MissingError."""
+    if isinstance(function, OpInfo):
+        return function  # an entry of the database that a sample's own function asks about
     if side.module is torch and not isinstance(function, (types.FunctionType, functools.partial)):
         return function
     if isinstance(function, functools.partial):
@@ -57,8 +60,8 @@ def counterpart(function: Any, side: Side) -> Any:
     if isinstance(function, METHOD_TYPES):
         return side.tensor_attribute(function.__name__)
     module = getattr(function, "__module__", None) or ""
-    if isinstance(function, types.FunctionType) and module.startswith(TESTING):
-        return transplant(function, side)
+    if module.startswith(TESTING):  # what is callable there but no function is an entry of a database
+        return transplant(function, side) if isinstance(function, types.FunctionType) else function
     if module == "torch._tensor":
         return side.tensor_attribute(function.__name__)
     if id(function) in public_paths():
@@ -70,6 +73,8 @@ def counterpart(function: Any, side: Side) -> Any:
 
 def transplant(function: types.FunctionType, side: Side) -> types.FunctionType:
     """The same code, with the Side's module as its ``torch``; helpers it calls are moved likewise."""
+    if function.__name__ == "wrapper_set_seed":
+        return _seeded(side)
     return _transplant(function, side, {})
 
 

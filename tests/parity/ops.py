@@ -126,7 +126,7 @@ def _check_rounded(form: Form, column: Column, sample: Any, actual: Any, expecte
 def _eagerly(form: Form, sample: Any, times: int) -> Any:
     """What the candidate itself gives without compile: the measure for random ops."""
     with form.side.module.no_grad():
-        return (portable(form.side, form.call(sample)()),) * times
+        return (portable(form.side, form.fixed_call(sample)()),) * times
 
 
 def check_errors(name: str, column: Column, candidate: Side) -> Cell:

@@ -40,15 +40,23 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / "build" / "parity", help="folder of the report")
     parser.add_argument("--json", type=Path, help="write all cells to this file")
     parser.add_argument("--record", action="store_true", help="make this run's figures the ones to keep")
-    for suite in ("ops", "modules", "optimizers"):
-        parser.add_argument(f"--{suite}", action="append_const", dest="suites", const=suite, help=f"{suite} alone")
+    parser.add_argument("--modules", action="store_true", help="the module database too")
+    parser.add_argument("--optimizers", action="store_true", help="the optimiser database too")
     return parser.parse_args(arguments)
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
     """The part of the options that workers need."""
-    chosen = tuple(options.suites) if options.suites else Settings().suites
-    return Settings(options.candidate, chosen, options.only, options.aspects, options.dtypes, options.samples, options.seconds)
+    more = tuple(name for name in ("modules", "optimizers") if getattr(options, name))
+    return Settings(
+        candidate=options.candidate,
+        suites=("ops", *more),
+        only=options.only,
+        aspects=options.aspects,
+        dtypes=options.dtypes,
+        samples=options.samples,
+        seconds=options.seconds,
+    )
 
 
 def plan(settings: Settings) -> tuple[list[Task], dict[str, str]]:

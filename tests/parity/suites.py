@@ -15,7 +15,7 @@ from parity.verdict import EXCUSED, FAIL, MISSING, Cell
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run covers. ``suites`` of ops, modules, optimizers; None means all."""
+    """What a run covers. ``suites``: some of ops, modules, optimizers. Empty filters let everything through."""
 
     candidate: str = "funtorch"
     suites: tuple[str, ...] = ("ops", "modules", "optimizers")

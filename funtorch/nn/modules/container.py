@@ -6,7 +6,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ...errors import ArgumentTypeError, ArgumentValueError, OutOfBoundsError
 from ..module import Module, indented
@@ -25,6 +25,12 @@ NOT_ITERABLE = "{} should be called with an iterable, but got {}"
 class _Row(Module):
     """What `Sequential` and `ModuleList` share: modules in a row, named by their places."""
 
+    _modules: dict[str, Module]  # no place is kept free
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, idx: int | slice) -> Module: ...
+
     def _at(self, index: Any) -> str:
         """The name of the module at an index, which may be negative."""
         index = operator.index(index)
@@ -32,7 +38,7 @@ class _Row(Module):
             raise OutOfBoundsError(f"index {index} is out of range")
         return list(self._modules)[index]
 
-    def _renumber(self, modules: Iterable[Module | None]) -> None:
+    def _renumber(self, modules: Iterable[Module]) -> None:
         self._modules = {str(i): module for i, module in enumerate(modules)}
 
     def __setitem__(self, idx: int, module: Module) -> None:
@@ -80,7 +86,7 @@ class Sequential(_Row):
 
     def __init__(self, *args: Module | OrderedDict[str, Module]) -> None:
         super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
+        named: Iterable[tuple[Any, Any]] = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
         for name, module in named:
             self.add_module(str(name), module)
 

@@ -122,7 +122,8 @@ class _Conv(_ConvNd):
         )  # fmt: skip
 
     def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
-        convolve, padding = getattr(F, f"conv{self.dims}d"), self.padding
+        convolve = getattr(F, f"conv{self.dims}d")
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
         return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
@@ -251,5 +252,5 @@ class ConvTranspose3d(_ConvTranspose):
 
 for _each in (Conv1d, Conv2d, Conv3d):
     _document(_each, "Convolution", _each.dims)
-for _each in (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d):
-    _document(_each, "Transposed convolution", _each.dims)
+for _turned in (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d):
+    _document(_turned, "Transposed convolution", _turned.dims)

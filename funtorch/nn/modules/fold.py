@@ -13,7 +13,7 @@ __all__ = ["Fold", "Unfold"]
 class _Blocks(Module):
     """What both share: the blocks' size and where they lie."""
 
-    shown = ("kernel_size", "dilation", "padding", "stride")
+    shown: tuple[str, ...] = ("kernel_size", "dilation", "padding", "stride")
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={getattr(self, name)}" for name in self.shown)

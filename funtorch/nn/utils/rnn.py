@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError, OutOfBoundsError
-from ...ops.creation import full, from_numpy
+from ...ops.creation import from_numpy, full
 from ...ops.creation import tensor as new_tensor
 from ...ops.joining import cat
 from ...tensor import Tensor
@@ -46,7 +46,7 @@ class PackedSequence(_Parts):
 
     def __new__(cls, data: Tensor, batch_sizes: Tensor | None = None, sorted_indices: Any = None, unsorted_indices: Any = None) -> PackedSequence:
         if batch_sizes is None:  # the pair (data, batch_sizes)
-            data, batch_sizes = data  # type: ignore[misc]
+            data, batch_sizes = data
         if batch_sizes.device.type != "cpu":
             raise ArgumentValueError(
                 f"batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually: got {batch_sizes.device}"

@@ -127,7 +127,7 @@ class ChainedScheduler(_Composed):
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:
             raise ArgumentValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
-        chosen = getattr(schedulers[0], "optimizer", None) if optimizer is None else optimizer
+        chosen: Any = getattr(schedulers[0], "optimizer", None) if optimizer is None else optimizer
         self._check(schedulers, chosen)
         self._schedulers, self.optimizer = list(schedulers), chosen
         self._last_lr = values(chosen, "lr")

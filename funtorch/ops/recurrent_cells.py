@@ -1,0 +1,85 @@
+"""Single steps of recurrent layers: ``rnn_tanh_cell``, ``rnn_relu_cell``, ``gru_cell``, ``lstm_cell``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..errors import OpError
+from . import registry
+from .declare import Array, function, op
+from .recurrence import Inputs, step
+
+PURE = "nn.functional.pure"
+# The share of W's rows that belong to one gate's unit.
+UNITS = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}
+
+
+def _check(x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, units: int) -> None:
+    if x.shape[-1] != w_ih.shape[1]:
+        raise OpError(f"input has inconsistent input_size: got {x.shape[-1]} expected {w_ih.shape[1]}")
+    size = w_hh.shape[0] // units
+    for number, state in enumerate(states):
+        if state.shape[0] != x.shape[0]:
+            raise OpError(f"Input batch size {x.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}")
+        if state.shape[1] != size:
+            raise OpError(f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {size}")
+    if x.dtype != w_ih.dtype:
+        raise OpError(f"mat1 and mat2 must have the same dtype, but got {x.dtype} and {w_ih.dtype}")
+
+
+def _step(mode: str, x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None) -> Any:
+    _check(x, states, w_ih, w_hh, UNITS[mode])
+    kind = x.dtype
+    if kind.itemsize <= 2:
+        x, w_ih, w_hh = (a.astype(jnp.float32) for a in (x, w_ih, w_hh))
+        states = tuple(s.astype(jnp.float32) for s in states)
+    h, c = states if mode == "lstm" else (states[0], None)
+    from_x, from_h = x @ w_ih.T, h @ w_hh.T
+    from_x = from_x if b_ih is None else from_x + b_ih
+    from_h = from_h if b_hh is None else from_h + b_hh
+    h, c = step(mode, from_x, h, c, from_h, Inputs(from_x, h, c, w_hh, None, None, None))
+    return h.astype(kind) if c is None else (h.astype(kind), c.astype(kind))
+
+
+@op(out=False, method=False)
+def rnn_tanh_cell(input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh). input (N, D), hx (N, H), w_ih (H, D), w_hh (H, H); z (N, H)."""
+    return _step("rnn_tanh", input, (hx,), w_ih, w_hh, b_ih, b_hh)
+
+
+@op(out=False, method=False)
+def rnn_relu_cell(input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None):
+    """h' = max(W_ih x + b_ih + W_hh h + b_hh, 0). input (N, D), hx (N, H), w_ih (H, D), w_hh (H, H); z (N, H)."""
+    return _step("rnn_relu", input, (hx,), w_ih, w_hh, b_ih, b_hh)
+
+
+@op(out=False, method=False)
+def gru_cell(input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None):
+    """One step of a GRU (see `nn.GRUCell`). input (N, D), hx (N, H), w_ih (3 H, D), w_hh (3 H, H); z (N, H)."""
+    return _step("gru", input, (hx,), w_ih, w_hh, b_ih, b_hh)
+
+
+@op(namespace=PURE, name="lstm_cell", out=False)
+def _lstm_cell(input: Array, h: Array, c: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None):
+    """One step of an LSTM."""
+    return _step("lstm", input, (h, c), w_ih, w_hh, b_ih, b_hh)
+
+
+@function()
+def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> tuple[Any, Any]:
+    """One step of an LSTM (see `nn.LSTMCell`): the next h and c.
+
+    Args:
+        input: (N, D); hx: h and c, (N, H) each.
+        w_ih: (4 H, D); w_hh: (4 H, H); b_ih, b_hh: (4 H).
+
+    Raises:
+        RuntimeError: sizes that don't fit.
+    """
+    h, c = hx
+    return _lstm_cell(input, h, c, w_ih, w_hh, b_ih, b_hh)
+
+
+CELLS = {name: registry.names("torch")[f"{name}_cell"] for name in UNITS}

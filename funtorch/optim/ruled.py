@@ -1,0 +1,94 @@
+"""The step of an optimiser whose algorithm is a rule: state for parameters that have none yet, then one dispatch a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from ..errors import ArgumentValueError
+from ..tensor import Tensor
+from .optimizer import Optimizer
+from .update import Rule, apply_rule
+
+
+class Plan(NamedTuple):
+    """What a group's options make of the rule: the state that it keeps, the numbers that it reads, and its options."""
+
+    keys: tuple[str, ...]
+    numbers: tuple[str, ...]
+    options: dict[str, Any]
+
+
+class RuledOptimizer(Optimizer):
+    """An optimiser that applies ``rule`` to each parameter. A subclass tells the `Plan` of a group, and the first state."""
+
+    rule: Rule
+    counts = True  # whether the state has a "step"
+
+    def _plan(self, group: dict[str, Any]) -> Plan:
+        raise NotImplementedError
+
+    def _first_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        """The state of a parameter before its first step: zeros like it, unless a subclass knows better."""
+        return {key: zeros_like(param) for key in self._plan(group).keys}
+
+    def step(self, closure: Callable | None = None) -> Any:
+        """Change the parameters by their gradients."""
+        loss = self._closure_loss(closure)
+        for group in self.param_groups:
+            params = [p for p in group["params"] if p.grad is not None]
+            self._start([p for p in params if not self.state[p]], group)
+            plan = self._plan(group)
+            states = [self.state[p] for p in params]
+            apply_rule(type(self).rule, group, params, states, plan.keys, plan.numbers, plan.options, group.get("differentiable", False))
+        return loss
+
+    def _start(self, params: Sequence[Tensor], group: dict[str, Any]) -> None:
+        if not params:
+            return
+        step = scalar(0.0)  # one counter for those that always move together
+        for p in params:
+            first = self._first_state(p, group)
+            self.state[p].update({"step": step, **first} if self.counts else first)
+
+
+def zeros_like(param: Tensor) -> Tensor:
+    """Zeros in the shape and dtype of a parameter."""
+    return param.detach().new_zeros(param.shape)
+
+
+def scalar(value: float) -> Tensor:
+    """State of one number: single precision, or the default dtype if that is double."""
+    return Tensor._of_numpy(np.array(value, np.float64 if dtypes.default() is dtypes.float64 else np.float32))
+
+
+def with_decay(group: dict[str, Any], *numbers: str) -> tuple[tuple[str, ...], dict[str, bool]]:
+    """The numbers, with the weight decay if there is one, and the options that `steepest` takes."""
+    decay = isinstance(group["weight_decay"], Tensor) or group["weight_decay"] != 0
+    return (*numbers, *(("weight_decay",) if decay else ())), {"decay": decay, "maximize": group["maximize"]}
+
+
+def check_rate(lr: Any) -> None:
+    """Raise ValueError for a negative rate, or a Tensor of more than one."""
+    if isinstance(lr, Tensor):
+        if lr.numel() != 1:
+            raise ArgumentValueError(f"Tensor lr must be 1-element, got {lr.numel()} elements")
+    elif not lr >= 0.0:
+        raise ArgumentValueError(f"Invalid learning rate: {lr}")
+
+
+def check_not_negative(**values: Any) -> None:
+    """Raise ValueError for an option that is below zero."""
+    for name, value in values.items():
+        if not isinstance(value, Tensor) and not value >= 0.0:
+            raise ArgumentValueError(f"Invalid {name} value: {value}")
+
+
+def check_betas(betas: Sequence[Any]) -> None:
+    """Raise ValueError for a beta outside [0, 1)."""
+    for number, beta in enumerate(betas):
+        if not isinstance(beta, Tensor) and not 0.0 <= beta < 1.0:
+            raise ArgumentValueError(f"Invalid beta parameter at index {number}: {beta}")
