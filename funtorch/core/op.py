@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .state import state
+
 Mask = tuple[bool, ...]
 
 
@@ -95,7 +97,7 @@ class Op:
         """The Op over a batch: input i is mapped over ``axes[i]`` (None: not mapped), each output over axis 0."""
         found = self._batched.get(axes)
         if found is None:
-            found = self._batched[axes] = Op(jax.vmap(self.fn, in_axes=axes, out_axes=0), self.name)
+            found = self._batched[axes] = Op(_batched_function(self.fn, axes), self.name)
         return found
 
 
@@ -119,6 +121,19 @@ def _split(mask: Mask, args: tuple) -> tuple[tuple, Callable]:
         return merged
 
     return tuple(args[i] for i in where), merge
+
+
+def _batched_function(fn: Callable, axes: tuple[int | None, ...]) -> Callable:
+    mapped = jax.vmap(fn, in_axes=axes, out_axes=0)
+
+    def lanes(*args: Any) -> Any:
+        state.mapped += 1  # for ops that have a better form where they are mapped over (convolution on the CPU)
+        try:
+            return mapped(*args)
+        finally:
+            state.mapped -= 1
+
+    return lanes
 
 
 def _vjp_function(fn: Callable, mask: Mask) -> Callable:

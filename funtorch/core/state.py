@@ -22,6 +22,7 @@ class State(threading.local):
         self.levels: list[Level] = []
         self.recorder: Any = None
         self.tracing = 0
+        self.mapped = 0
 
 
 state = State()

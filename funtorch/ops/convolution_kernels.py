@@ -38,9 +38,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ..core.state import state
 from .declare import Array
 from .sliding import Pads, Sizes, padded, places, shifted
 
+# Products for each output from which XLA's own plain convolution is the faster one, where it is not mapped over by vmap.
+OWN_DEPTH = 64
 # Elements of the matrix of windows above which the product loses: in one and two dimensions, and in three.
 PLAIN_COLUMNS = 1 << 22
 COLUMNS = 1 << 27
@@ -52,6 +55,9 @@ def convolve(x: Array, w: Array, strides: Sizes, pads: Pads, dilation: Sizes, gr
     if 0 in w.shape or 0 in x.shape or not jnp.issubdtype(x.dtype, jnp.inexact):
         return as_product(x, w, strides, pads, dilation, groups, counts)
     if jax.default_backend() == "cpu":
+        plain = groups == 1 and len(counts) < 3 and x.shape[0] > 1 and not state.mapped
+        if plain and w.shape[1] * prod(w.shape[2:]) >= OWN_DEPTH:
+            return as_xlas_own(x, w, strides, pads, dilation)
         columns = x.shape[0] * x.shape[1] * prod(w.shape[2:]) * prod(counts)
         if columns <= (COLUMNS if len(counts) == 3 else PLAIN_COLUMNS):
             return as_product(x, w, strides, pads, dilation, groups, counts)

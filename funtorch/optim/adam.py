@@ -74,8 +74,10 @@ class Adam(Optimizer):
         differentiable: bool = False, fused: bool | None = None, decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
         _check_options(lr, betas, eps, weight_decay)
-        if isinstance(lr, Tensor) and foreach and not capturable:
-            raise ArgumentValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        if foreach and not capturable:
+            for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+                if isinstance(value, Tensor):
+                    raise ArgumentValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
@@ -128,8 +130,6 @@ def _check_options(lr: Any, betas: tuple, eps: float, weight_decay: float) -> No
     check_rate(lr)
     if not eps >= 0.0:
         raise ArgumentValueError(f"Invalid epsilon value: {eps}")
-    if foreach and not capturable and any(isinstance(beta, Tensor) for beta in betas):
-        raise ArgumentValueError(f"betas[{_first_tensor(betas)}] as a Tensor is not supported for capturable=False and foreach=True")
     kinds = [isinstance(beta, Tensor) for beta in betas]
     if any(kinds) and not all(kinds):
         raise ArgumentValueError("betas must be either both floats or both Tensors")

@@ -15,6 +15,8 @@ from .ruled import check_rate
 from .strong_wolfe import Point, search
 
 LEAST_CURVATURE = 1e-10
+# What the state holds, in the order of PyTorch's.
+KEYS = ("func_evals", "n_iter", "al", "d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
 
 
 def _real(x: Tensor) -> Tensor:
@@ -85,11 +87,15 @@ class LBFGS(Optimizer):
         if float(grad.abs().max()) <= group["tolerance_grad"]:
             return first
         self._descend(closure, state, float(first), grad)
+        ordered = {key: state[key] for key in KEYS if key in state}
+        state.clear()
+        state.update(ordered)
         return first
 
     def _descend(self, closure: Callable, state: dict[str, Any], loss: float, grad: Tensor) -> None:
         group = self.param_groups[0]
-        rate, tiny = float(group["lr"]), group["tolerance_change"]
+        rate, tiny = group["lr"], group["tolerance_change"]
+        rate = rate.item() if isinstance(rate, Tensor) else rate
         calls = 1
         for iteration in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1

@@ -18,6 +18,7 @@ from ..core.state import state
 from ..core.trees import Spec, flatten, unflatten
 from ..errors import ArgumentTypeError, FuntorchError, OpError
 from .variants import GuardFailure, Variant
+from .verifying import verified
 
 MAX_VARIANTS = 8
 MAX_RECORDINGS = 6
@@ -40,10 +41,11 @@ class Entry:
 class Compiled:
     """A compiled function. See `compile`."""
 
-    def __init__(self, function: Callable, fullgraph: bool) -> None:
+    def __init__(self, function: Callable, fullgraph: bool, verify: int = 0) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.fullgraph = fullgraph
+        self.verify = verify  # how many compiled calls are still to be compared with eager ones
         self.entries: dict[Any, Entry] = {}
         self.counts = {"eager": 0, "compiled": 0, "guard_failures": 0}
         _all.append(self)
@@ -64,7 +66,7 @@ class Compiled:
             for variant in entry.variants:
                 if variant.applies(tensors):
                     try:
-                        result = variant(tensors)
+                        result = self._run(variant, tensors, args, kwargs)
                     except GuardFailure:
                         self.counts["guard_failures"] += 1
                         continue
@@ -74,6 +76,13 @@ class Compiled:
             if entry.eager is not None:
                 return self.function(*args, **kwargs)
             return self._record(entry, leaves, spec, tensors)
+
+    def _run(self, variant: Variant, tensors: list[Handle], args: tuple, kwargs: dict) -> Any:
+        if self.verify <= 0:
+            return variant(tensors)
+        self.verify -= 1
+        name = getattr(self.function, "__name__", "function")
+        return verified(name, variant, tensors, lambda: self.function(*args, **kwargs))
 
     def _entry(self, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> Entry:
         order = {id(t): i for i, t in enumerate(tensors)}
@@ -171,6 +180,7 @@ def compile(
     mode: str | None = None,
     options: dict | None = None,
     disable: bool = False,
+    verify: int = 0,
 ) -> Any:
     """Turn an eager function into one XLA program: a forward pass, a loss with its gradients, a whole training step.
 
@@ -184,6 +194,7 @@ def compile(
         fullgraph: raise RuntimeError where the function can't be one program, instead of a warning and eager calls.
         dynamic, backend, mode, options: accepted as in PyTorch; XLA compiles for each shape.
         disable: return ``model`` as it is.
+        verify: how many of the first compiled calls to run eagerly too, from the same state; RuntimeError where they differ.
 
     Raises:
         TypeError: ``model`` can't be called.
@@ -195,8 +206,9 @@ def compile(
     """
     if model is None:
         return functools.partial(
-            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
-        )
+            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable,
+            verify=verify,
+        )  # fmt: skip
     if not callable(model):
         raise ArgumentTypeError(f"compile(): expected a function or a Module, got {type(model).__name__}")
     if disable:
@@ -206,8 +218,8 @@ def compile(
     if isinstance(model, Module):
         from ..nn.compiled_module import CompiledModule
 
-        return CompiledModule(model, Compiled(model, fullgraph))
-    return model if isinstance(model, Compiled) else Compiled(model, fullgraph)
+        return CompiledModule(model, Compiled(model, fullgraph, verify))
+    return model if isinstance(model, Compiled) else Compiled(model, fullgraph, verify)
 
 
 def explain(function: Any) -> str:

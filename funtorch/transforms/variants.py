@@ -187,6 +187,10 @@ class Variant:
         place = self.order.get(id(tensor))
         return tensor if place is None else tensors[place]
 
+    def touches(self, tensors: list[Handle]) -> tuple[list[Handle], list[Handle]]:
+        """The Tensors that a call writes, and those whose gradients it writes."""
+        return [self._now(t, tensors) for t in self.written], [self._now(t, tensors) for t in self.written_grads]
+
     def applies(self, tensors: list[Handle]) -> bool:
         """Whether modes, gradients' presence and cells' types are as they were in the recording."""
         if not self.surroundings.holds():

@@ -522,6 +522,45 @@ def test_what_a_program_holds_is_let_go_with_it():
     del given
 
 
+def test_verified_calls():
+    w = funtorch.tensor([0.6, 1.7], dtype=D, requires_grad=True)
+    optimizer = funtorch.optim.SGD([w], lr=0.1, momentum=0.9)
+    runs = []
+
+    def step(x):
+        runs.append(1)
+        optimizer.zero_grad()
+        loss = (w * x * funtorch.rand(2, dtype=D)).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def train(run):
+        funtorch.manual_seed(0)
+        with funtorch.no_grad():
+            w.fill_(1.0)
+        optimizer.state.clear()
+        return [run(funtorch.tensor([1.0, i], dtype=D)).item() for i in range(7)], w.tolist(), funtorch.rand(1).item()
+
+    expected = train(step)
+    runs.clear()
+    run = funtorch.compile(step, verify=2)
+    close(expected, train(run))
+    assert run.verify == 0 and run.counts["compiled"] >= 4 and len(runs) == 7 - run.counts["compiled"] + 1 + 2
+
+
+def test_a_verified_call_that_differs_is_refused(monkeypatch):
+    from funtorch.transforms import variants
+
+    run = funtorch.compile(lambda x: x * 2, verify=1)
+    for i in range(2):
+        run(funtorch.tensor([float(i)]))
+    plain = variants.Variant.__call__
+    monkeypatch.setattr(variants.Variant, "__call__", lambda self, tensors: plain(self, tensors) + 1)
+    with pytest.raises(RuntimeError, match="result 0 is .6.. in eager code and .7.. in compiled"):
+        run(funtorch.tensor([3.0]))
+
+
 def test_misuse():
     with pytest.raises(TypeError, match="expected a function"):
         funtorch.compile(3)
