@@ -21,7 +21,6 @@ class State(threading.local):
         self.no_saved_hooks: str | None = None
         self.levels: list[Level] = []
         self.recorder: Any = None
-        self.tracing = 0
         self.mapped = 0
 
 

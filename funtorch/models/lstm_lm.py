@@ -6,7 +6,7 @@ Press and Wolf, "Using the Output Embedding to Improve Language Models", 2016: t
 
 from dataclasses import dataclass
 
-from .. import Tensor, nn, sigmoid, stack, tanh, zeros
+from .. import Tensor, nn, zeros
 from ..nn import functional as F
 
 State = tuple[Tensor, Tensor]
@@ -47,57 +47,6 @@ class LSTMLanguageModelConfig:
             )
 
 
-class LSTM(nn.Module):
-    r"""Stacked LSTM layers over time steps, with ``nn.LSTM``'s parameter names and gate order (i, f, g, o).
-
-    :math:`c_t = f \odot c_{t-1} + i \odot g,\; h_t = o \odot \tanh c_t`, where i, f, o are sigmoids and g
-    is the tanh of :math:`W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh}`, cut in four.
-
-    Args:
-        inputs: features of the input.
-        hidden: features of each layer.
-        layers: number of layers.
-        dropout: probability of zeroing a feature between two layers while training.
-    """
-
-    def __init__(self, inputs: int, hidden: int, layers: int, dropout: float):
-        super().__init__()
-        self.hidden, self.layers, self.dropout = hidden, layers, dropout
-        for i in range(layers):
-            width = hidden if i else inputs
-            self.register_parameter(f"weight_ih_l{i}", nn.Parameter(zeros(4 * hidden, width)))
-            self.register_parameter(f"weight_hh_l{i}", nn.Parameter(zeros(4 * hidden, hidden)))
-            self.register_parameter(f"bias_ih_l{i}", nn.Parameter(zeros(4 * hidden)))
-            self.register_parameter(f"bias_hh_l{i}", nn.Parameter(zeros(4 * hidden)))
-        for parameter in self.parameters():
-            nn.init.uniform_(parameter, -(hidden**-0.5), hidden**-0.5)
-
-    def forward(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """Outputs (B, T, hidden) for x (B, T, D), and the last state, two of (layers, B, hidden)."""
-        last_h, last_c = [], []
-        for i in range(self.layers):
-            if i:
-                x = F.dropout(x, self.dropout, training=self.training)
-            x, h, c = self.run_layer(i, x, state[0][i], state[1][i])  # (B, T, hidden), (B, hidden) twice
-            last_h.append(h)
-            last_c.append(c)
-        return x, (stack(last_h), stack(last_c))
-
-    def run_layer(self, i: int, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Layer ``i`` over all steps of x (B, T, D), from h and c (B, hidden)."""
-        weight, bias = getattr(self, f"weight_hh_l{i}"), getattr(self, f"bias_hh_l{i}")
-        inputs = F.linear(
-            x, getattr(self, f"weight_ih_l{i}"), getattr(self, f"bias_ih_l{i}")
-        )  # (B, T, 4 * hidden)
-        outputs = []
-        for step in inputs.unbind(1):
-            i_gate, f_gate, g, o_gate = (step + F.linear(h, weight, bias)).chunk(4, dim=1)  # (B, hidden) each
-            c = sigmoid(f_gate) * c + sigmoid(i_gate) * tanh(g)
-            h = sigmoid(o_gate) * tanh(c)
-            outputs.append(h)
-        return stack(outputs, dim=1), h, c
-
-
 class LSTMLanguageModel(nn.Module):
     """Predicts each next token; parameters are ``encoder.weight``, ``rnn.weight_ih_l0`` ... ``decoder.bias``.
 
@@ -116,7 +65,8 @@ class LSTMLanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.encoder = nn.Embedding(config.vocabulary, config.embedding)
-        self.rnn = LSTM(config.embedding, config.hidden, config.layers, config.dropout)
+        between = config.dropout if config.layers > 1 else 0.0
+        self.rnn = nn.LSTM(config.embedding, config.hidden, config.layers, dropout=between, batch_first=True)
         self.decoder = nn.Linear(config.hidden, config.vocabulary)
         nn.init.uniform_(self.encoder.weight, -0.1, 0.1)
         nn.init.uniform_(self.decoder.weight, -0.1, 0.1)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dims import wrap_dim
+from .exponential import log_add
 from .declare import Array, op
 from .operands import in_float32, refuse
 from .reduction import accumulated
@@ -38,7 +39,12 @@ def logcumsumexp(input: Array, dim):
     axis = wrap_dim(dim, input.ndim)
     if not input.ndim:
         return input
-    return in_float32(lambda x: jax.lax.associative_scan(jnp.logaddexp, x, axis=axis))(input)
+    return in_float32(lambda x: _masked(jax.lax.associative_scan(log_add, x, axis=axis)))(input)
+
+
+def _masked(z: Array) -> Array:
+    """z, without a gradient where it is -inf: a prefix of nothing but -inf carries no information."""
+    return z if jnp.iscomplexobj(z) else jnp.where(z == -jnp.inf, -jnp.inf, z)
 
 
 def _running(x: Array, dim: int, name: str, beats: Any) -> tuple[Array, Array]:

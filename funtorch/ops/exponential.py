@@ -68,7 +68,13 @@ def logaddexp(input: Operand, other: Operand):
     refuse("logaddexp", input, "bi")
     if jnp.iscomplexobj(input):
         return _complex_log_sum(*jnp.broadcast_arrays(input, other))
-    return in_float32(jnp.logaddexp)(input, other)
+    return in_float32(log_add)(input, other)
+
+
+def log_add(x: Array, y: Array) -> Array:
+    """log(e^x + e^y), with gradient 0 where both are -inf: JAX's own rule gives NaN there."""
+    nothing = (x == -jnp.inf) & (y == -jnp.inf)
+    return jnp.where(nothing, -jnp.inf, jnp.logaddexp(jnp.where(nothing, 0, x), jnp.where(nothing, 0, y)))
 
 
 def _complex_log_sum(x: Array, y: Array) -> Array:

@@ -175,6 +175,7 @@ avg_pool2d.__doc__, avg_pool3d.__doc__ = _MEAN_DOC.format(2, "s", _DIVISOR), _ME
 def _declare_power(n: int) -> Any:
     @op(namespace="nn.functional", name=f"_lp_pool{n}d", out=False)
     def mean(input: Array, norm_type, kernel_size, stride, ceil_mode):
+        """(sum x^p)^(1/p) over each window, p a float other than 0."""
         g = geometry(f"avg_pool{n}d", input, n, kernel_size, stride, 0, 1, ceil_mode)
         size = np.prod(g.window)
 

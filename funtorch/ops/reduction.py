@@ -100,7 +100,13 @@ def _log_sum(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
         return jnp.log(jnp.sum(jnp.exp(x), axis=dims, keepdims=keepdim))
     level = jax.lax.stop_gradient(jnp.max(x.real, axis=dims, keepdims=True))
     level = jnp.where(jnp.isfinite(level), level, 0)
-    total = jnp.log(jnp.sum(jnp.exp(x - level), axis=dims, keepdims=keepdim))
+    total = jnp.sum(jnp.exp(x - level), axis=dims, keepdims=keepdim)
+    if not jnp.iscomplexobj(x):
+        # A row of nothing but -inf carries no information: its gradient is 0, where log's own rule gives NaN.
+        nothing = total == 0
+        total = jnp.where(nothing, -jnp.inf, jnp.log(jnp.where(nothing, 1, total)))
+    else:
+        total = jnp.log(total)
     return total + (level if keepdim else jnp.squeeze(level, axis=dims))
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .elementwise import exact, in_type_of, mixed
-from .ruled import Plan, RuledOptimizer, check_rate, scalar, zeros_like
+from .ruled import Plan, RuledOptimizer, check_rate, zeros_like
 from .update import apply_rule
 
 
@@ -98,9 +98,8 @@ class Adafactor(RuledOptimizer):
         return loss
 
     def _start(self, params: Any, group: dict[str, Any]) -> None:
-        steps = {True: scalar(0.0), False: scalar(0.0)}  # matrices and vectors are counted in dispatches of their own
-        for p in params:
-            self.state[p].update({"step": steps[p.dim() > 1], **self._first_state(p, group)})
+        for matrices in (True, False):  # which are counted apart: they are moved by dispatches of their own
+            super()._start([p for p in params if (p.dim() > 1) == matrices], group)
 
     def _plan(self, group: dict[str, Any]) -> Plan:
         raise NotImplementedError("Adafactor has a plan for each kind of parameter")

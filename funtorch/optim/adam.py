@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
-from .ruled import check_rate
-from .update import apply_rule, safe_sqrt
+from .ruled import check_rate, scalar
+from .update import apply_rule, counter, safe_sqrt
 
 
 def adam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, amsgrad: bool, maximize: bool) -> tuple:
@@ -105,7 +104,7 @@ class Adam(Optimizer):
     def _start(self, params: list[Tensor], amsgrad: bool) -> None:
         if not params:
             return
-        step = Tensor._of_numpy(np.zeros((), np.float32))  # one counter for those that always move together
+        step = counter(scalar(0.0), len(params))  # one for those that move together
         for p in params:
             self.state[p]["step"] = step
             for key in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if amsgrad else ())):

@@ -11,7 +11,7 @@ from .. import dtypes
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
-from .update import Rule, apply_rule
+from .update import Rule, apply_rule, counter
 
 
 class Plan(NamedTuple):
@@ -49,7 +49,7 @@ class RuledOptimizer(Optimizer):
     def _start(self, params: Sequence[Tensor], group: dict[str, Any]) -> None:
         if not params:
             return
-        step = scalar(0.0)  # one counter for those that always move together
+        step = counter(scalar(0.0), len(params))  # one for those that move together
         for p in params:
             first = self._first_state(p, group)
             self.state[p].update({"step": step, **first} if self.counts else first)

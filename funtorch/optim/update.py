@@ -7,6 +7,7 @@ that the algorithm keeps for the parameter, ``numbers`` the hyperparameters that
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ def apply_rule(
         for i in range(len(params)):
             apply_rule(rule, group, params[i : i + 1], states[i : i + 1], keys, numbers, options, differentiable)
         return
-    counters = {id(s["step"]): s["step"] for s in states if "step" in s}
+    counters = _counters(states)
     order = {key: i for i, key in enumerate(counters)}
     shared = tuple(order[id(s["step"])] for s in states) if counters else ()
     op = _step_op(rule, tuple(sorted(options.items())), tuple(keys), shared, len(params), tuple(numbers))
@@ -105,6 +106,27 @@ def apply_rule(
             write(target, new)
     finally:
         mode.grad = before
+
+
+def _counters(states: Sequence[dict[str, Any]]) -> dict[int, Tensor]:
+    """The step counters by identity. One that also counts for parameters which stay where they are now is parted from theirs."""
+    steps = [s["step"] for s in states if "step" in s]
+    counts = Counter(map(id, steps))
+    found = {id(step): step for step in steps}
+    shared = {key for key, step in found.items() if getattr(step, "_owners", None) != counts[key]}
+    if not shared:
+        return found
+    own = {key: counter(found[key].detach().clone(), counts[key]) for key in shared}
+    for state in states:
+        if id(state["step"]) in shared:
+            state["step"] = own[id(state["step"])]
+    return {id(s["step"]): s["step"] for s in states}
+
+
+def counter(step: Tensor, owners: int) -> Tensor:
+    """``step`` as the counter of so many parameters."""
+    step._owners = owners  # type: ignore[attr-defined]
+    return step
 
 
 def _replaced(op: Op, targets: list[Tensor], args: list[Any]) -> bool:

@@ -123,3 +123,19 @@ def test_gradient_agrees(agree, refuse):
     agree(lambda t, x: (t.gradient(x), t.gradient(x, spacing=0.5, edge_order=2), t.gradient(x, dim=1, spacing=2.0)), X)
     agree(lambda t, x, p: t.gradient(x, dim=1, spacing=[p], edge_order=2), X, np.array([0.0, 1.0, 3.0, 3.5]))
     refuse(lambda t, x: t.gradient(x, edge_order=3), X, words=False)
+
+
+@pytest.mark.parametrize(
+    "fn, value, want",
+    [
+        (lambda t, x: t.logsumexp(x, 1), [[-np.inf, -np.inf], [0.0, 0.0]], [[0.0, 0.0], [0.5, 0.5]]),
+        (lambda t, x: t.logaddexp(x[0], x[1]), [-np.inf, -np.inf], [0.0, 0.0]),
+        (lambda t, x: t.logaddexp(x[0], x[1]), [-np.inf, 1.0], [0.0, 1.0]),
+        (lambda t, x: t.logcumsumexp(x, 0), [-np.inf, 0.0, 0.0], [0.0, 1.5, 0.5]),
+    ],
+)
+def test_rows_without_information_have_gradient_zero(fn, value, want):
+    """PyTorch gives NaN here; the gradient of what can't change is 0."""
+    x = torch.tensor(np.array(value), requires_grad=True)
+    fn(torch, x).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), want)

@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 from parity.candidate import MissingError, Side
+from parity.compare import check_equal
 from parity.convert import Array, Crossing, portable, tensor_on
+from parity.exceptions import looseness
 from parity.samples import seed_all, spread
 from parity.verdict import FAIL, MISSING, NOTHING, ORACLE, PASS, Cell, describe, first_difference
 
 STEPS = 5
+# One step of an optimiser with a closure is twenty iterations; further ones multiply the rounding without bound.
+STEPS_WITH_CLOSURE = 1
 OPTIONS = 10
 
 
@@ -68,7 +72,8 @@ def _descend(side: Side, info: Any, options: dict[str, Any], groups: bool = Fals
         optimizer.zero_grad()
         return problem.backward()
 
-    losses = [optimizer.step(closure) for _ in range(STEPS)]
+    count = STEPS_WITH_CLOSURE if info.step_requires_closure else STEPS
+    losses = [optimizer.step(closure) for _ in range(count)]
     return problem, optimizer, losses
 
 
@@ -123,6 +128,7 @@ def check(name: str, column: str, candidate: Side) -> Cell:
     if program is None:
         return check_errors(info, candidate)
     seed_all()
+    compare = functools.partial(check_equal, input_dtype="float64", factor=looseness(name, column))
     tried = 0
     for item in spread(info.optim_inputs_func(device="cpu"), OPTIONS):
         try:
@@ -130,7 +136,7 @@ def check(name: str, column: str, candidate: Side) -> Cell:
         except NotImplementedError:
             continue
         tried += 1
-        reason = first_difference(lambda kwargs=item.kwargs: program(candidate, info, kwargs), expected, candidate)
+        reason = first_difference(lambda kwargs=item.kwargs: program(candidate, info, kwargs), expected, candidate, compare)
         if isinstance(reason, MissingError):
             return Cell(MISSING, str(reason))
         if reason is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from parity.convert import portable
 ORACLE = Side("torch", torch, oracle=True)
 # Passed, failed, absent, excused (fails for a documented reason), and nothing to check.
 PASS, FAIL, MISSING, EXCUSED, NOTHING = "P", "F", "M", "X", "-"
+EQUAL_IN_FLOAT64 = partial(check_equal, input_dtype="float64")
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ def first_difference(
     run: Callable[[], Any],
     expected: Any,
     candidate: Side,
-    compare: Callable[[Any, Any], None] = lambda actual, expected: check_equal(actual, expected, "float64"),
+    compare: Callable[[Any, Any], None] = EQUAL_IN_FLOAT64,
 ) -> MissingError | str | None:
     """Runs the candidate: None where it agrees, a MissingError where a name is absent, else what is wrong."""
     try:

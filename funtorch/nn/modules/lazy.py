@@ -48,6 +48,25 @@ class LazyModuleMixin(Base):
             if given is not None and is_lazy(tensor) and not is_lazy(given):
                 tensor.materialize(given.shape)
 
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool, missing_keys: list[str],
+        unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
+        """Leave out what has no shape, neither here nor there."""
+        waiting = {prefix + n for n, t in own_state(self) if is_lazy(t) and is_lazy(state_dict.get(prefix + n))}
+        given = {key: value for key, value in state_dict.items() if key not in waiting}
+        super()._load_from_state_dict(given, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        missing_keys[:] = [key for key in missing_keys if key not in waiting]
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """Converts as a Module does, but a buffer without a shape stays one."""
+        waiting = {name: buffer for name, buffer in self._buffers.items() if is_lazy(buffer)}
+        super()._apply(fn, recurse)
+        for name, buffer in waiting.items():
+            buffer.data = self._buffers[name]
+            self._buffers[name] = buffer
+        return self
+
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Make the parameters for an input. Raises NotImplementedError where a subclass doesn't define it."""
         raise MissingError(f"initialize_parameters is not implemented for {type(self).__name__}")

@@ -1,10 +1,11 @@
-"""Making a module without drawing its parameters."""
+"""Making a module without drawing its parameters from the generator."""
 
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
+from ...core.generators import default_generator
 from ...errors import OpError
 from ..module import Module
 
@@ -12,7 +13,7 @@ __all__ = ["skip_init"]
 
 
 def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
-    """A module with arbitrary parameters, made without the time it takes to draw them.
+    """A module with arbitrary parameters. The generator of random numbers is left as it was.
 
     Args:
         module_cls: its class, whose constructor takes ``device``.
@@ -30,5 +31,8 @@ def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
         raise OpError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise OpError("Module must support a 'device' arg to skip initialization")
-    device = kwargs.pop("device", "cpu")
-    return module_cls(*args, **kwargs, device="meta").to_empty(device=device)
+    before = default_generator.get_state()
+    try:
+        return module_cls(*args, **kwargs)
+    finally:
+        default_generator.set_state(before)

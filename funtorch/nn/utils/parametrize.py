@@ -79,7 +79,7 @@ def _put(held: Any, new: Any) -> None:
 
 def _require_tensor(value: Any, text: str) -> None:
     if not isinstance(value, Tensor):
-        raise ArgumentValueError(f"{text} {type(value).__name__}")
+        raise ArgumentValueError(text.format(type(value).__name__))
 
 
 def _unchanged(new: Any, old: tuple[Any, Any], the: str, names: tuple[str, str, str, str]) -> None:
@@ -112,7 +112,7 @@ class ParametrizationList(ModuleList):
             raise ArgumentValueError(BAD_INVERSE.format(type(new).__name__))
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
-        if self.is_tensor:
+        if isinstance(new, Tensor):
             for kind in ("dtype", "device"):
                 was, is_now = getattr(original, kind), getattr(new, kind)
                 if was != is_now:
@@ -123,7 +123,7 @@ class ParametrizationList(ModuleList):
             self._register_several(original, new)
         if not unsafe:
             z = self()
-            _require_tensor(z, "A parametrization must return a tensor. Got")
+            _require_tensor(z, "A parametrization must return a tensor. Got {}.")
             names = ("unparametrized dtype", "parametrized dtype", "unparametrized shape", "parametrized shape")
             _unchanged(z, before, "", names)
 
@@ -157,7 +157,7 @@ class ParametrizationList(ModuleList):
                     raise OpError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
             if self.is_tensor:
-                _require_tensor(value, "`right_inverse` should return a tensor. Got")
+                _require_tensor(value, "`right_inverse` should return a tensor. Got {}")
                 self._put(value, "original", "The tensor returned by `right_inverse`")
                 return
             if not isinstance(value, Sequence):
@@ -167,7 +167,7 @@ class ParametrizationList(ModuleList):
                     f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of length {len(value)}."
                 )
             for number, each in enumerate(value):
-                _require_tensor(each, f"`right_inverse` must return a sequence of tensors. Got element {number} of type")
+                _require_tensor(each, f"'right_inverse' must return a sequence of tensors. Got element {number} of type {{}}.")
                 self._put(each, f"original{number}", f"Tensor {number} returned by `right_inverse`")
 
     def _put(self, value: Any, name: str, what: str) -> None:
@@ -227,7 +227,7 @@ def _check_next(module: Module, name: str, parametrization: Any) -> None:
     """Raise ValueError unless one more module keeps dtype and shape, there and back."""
     y = getattr(module, name)
     x = parametrization(y)
-    _require_tensor(x, "A parametrization must return a tensor. Got")
+    _require_tensor(x, "A parametrization must return a tensor. Got {}.")
     own, made = f"module.{name}", f"parametrization(module.{name})"
     _unchanged(x, (y.dtype, y.shape), "the ", (f"{own}.dtype", f"{made}.dtype", f"{own}.shape", f"{made}.shape"))
     if not hasattr(parametrization, "right_inverse"):
@@ -236,7 +236,7 @@ def _check_next(module: Module, name: str, parametrization: Any) -> None:
         z = parametrization.right_inverse(x)
     except NotImplementedError:
         return
-    _require_tensor(z, "parametrization.right_inverse must return a tensor. Got:")
+    _require_tensor(z, "parametrization.right_inverse must return a tensor. Got: {}")
     for kind in ("dtype", "shape"):
         was, is_now = getattr(y, kind), getattr(z, kind)
         if was != is_now:

@@ -1,0 +1,40 @@
+"""Adadelta beside PyTorch's, option by option."""
+
+from __future__ import annotations
+
+import pytest
+
+OPTIONS = [
+    {}, {"lr": 0.5, "rho": 0.7}, {"eps": 1e-3}, {"weight_decay": 0.2}, {"maximize": True}, {"foreach": True}, {"rho": 1.0},
+]  # fmt: skip
+REFUSED = [{"lr": -1}, {"rho": 1.5}, {"rho": -0.5}, {"eps": -1.0}, {"weight_decay": -0.1}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_twenty_steps(options, same_steps):
+    same_steps("Adadelta", options)
+
+
+def test_complex_parameters_are_pairs(same_steps):
+    same_steps("Adadelta", {"weight_decay": 0.1}, dtype="complex128")
+
+
+def test_single_precision(same_steps):
+    same_steps("Adadelta", {}, dtype="float32", tolerance=2e-6)
+
+
+def test_a_rate_that_is_a_tensor(same_steps):
+    same_steps("Adadelta", lambda lib: {"lr": lib.tensor(0.25)})
+
+
+def test_states_of_either_library_go_on_in_the_other(crossing):
+    crossing("Adadelta", {"weight_decay": 0.1})
+
+
+def test_derivatives_through_a_step(same_derivatives):
+    same_derivatives("Adadelta", {"weight_decay": 0.1})
+
+
+@pytest.mark.parametrize("options", REFUSED, ids=str)
+def test_refused(options, same_error):
+    same_error("Adadelta", options)

@@ -1,0 +1,41 @@
+"""RMSprop beside PyTorch's, option by option."""
+
+from __future__ import annotations
+
+import pytest
+
+OPTIONS = [
+    {}, {"lr": 0.1, "alpha": 0.8}, {"eps": 1e-3}, {"weight_decay": 0.2}, {"momentum": 0.9}, {"centered": True},
+    {"momentum": 0.5, "centered": True, "weight_decay": 0.1}, {"maximize": True}, {"foreach": True},
+]  # fmt: skip
+REFUSED = [{"lr": -1}, {"eps": -1.0}, {"momentum": -0.1}, {"weight_decay": -0.1}, {"alpha": -0.5}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_twenty_steps(options, same_steps):
+    same_steps("RMSprop", options)
+
+
+def test_complex_parameters_are_pairs(same_steps):
+    same_steps("RMSprop", {"momentum": 0.9, "weight_decay": 0.1}, dtype="complex128")
+
+
+def test_single_precision(same_steps):
+    same_steps("RMSprop", {}, dtype="float32", tolerance=2e-6)
+
+
+def test_a_rate_that_is_a_tensor(same_steps):
+    same_steps("RMSprop", lambda lib: {"lr": lib.tensor(0.25)})
+
+
+def test_states_of_either_library_go_on_in_the_other(crossing):
+    crossing("RMSprop", {"momentum": 0.9, "weight_decay": 0.1})
+
+
+def test_derivatives_through_a_step(same_derivatives):
+    same_derivatives("RMSprop", {"momentum": 0.9, "centered": True, "lr": 0.05})
+
+
+@pytest.mark.parametrize("options", REFUSED, ids=str)
+def test_refused(options, same_error):
+    same_error("RMSprop", options)

@@ -1,0 +1,141 @@
+"""Settings of the whole library under PyTorch's names: backends, precision, determinism, threads, version, profiler, distributed."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+import jax
+import pytest
+import torch
+
+import funtorch
+from funtorch.core.engine import settings
+
+
+@pytest.fixture(autouse=True)
+def as_it_was():
+    precision, mode = jax.config.jax_default_matmul_precision, settings.mode
+    yield
+    jax.config.update("jax_default_matmul_precision", precision)
+    funtorch.use_deterministic_algorithms(False)
+    funtorch.set_engine(mode)
+
+
+def test_switches_can_be_set_and_read():
+    cudnn = importlib.import_module("funtorch.backends.cudnn")
+    assert cudnn is funtorch.backends.cudnn
+    for name in ("enabled", "benchmark", "deterministic", "allow_tf32"):
+        assert getattr(cudnn, name) == getattr(torch.backends.cudnn, name)
+    before = cudnn.benchmark
+    cudnn.benchmark = True
+    with cudnn.flags(enabled=True, deterministic=True):
+        assert (cudnn.benchmark, cudnn.deterministic) == (False, True)
+    assert (cudnn.benchmark, cudnn.deterministic) == (True, False)
+    cudnn.benchmark = before
+
+
+def test_which_attention_runs_is_only_noted():
+    cuda = funtorch.backends.cuda
+    kinds = ("flash", "math", "mem_efficient", "cudnn")
+    with cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
+        assert [getattr(cuda, f"{kind}_sdp_enabled")() for kind in kinds] == [False, True, True, False]
+    for kind in kinds:
+        getattr(cuda, f"enable_{kind}_sdp")(False)
+        assert not getattr(cuda, f"{kind}_sdp_enabled")()
+        getattr(cuda, f"enable_{kind}_sdp")(True)
+        assert getattr(cuda, f"{kind}_sdp_enabled")()
+
+
+def test_other_backends():
+    backends = funtorch.backends
+    assert [getattr(backends, name).is_available() for name in ("mkl", "mkldnn", "openmp", "opt_einsum")] == [False, False, False, True]
+    assert backends.cpu.get_cpu_capability() == torch.backends.cpu.get_cpu_capability()
+    assert backends.mps.is_macos_or_newer(12, 0) == torch.backends.mps.is_macos_or_newer(12, 0)
+
+
+def test_the_precision_of_matrix_products_is_jaxs():
+    if jax.default_backend() == "cpu":
+        assert funtorch.get_float32_matmul_precision() == torch.get_float32_matmul_precision() == "highest"
+    for word, jaxs in (("high", "high"), ("medium", "default"), ("highest", "highest")):
+        funtorch.set_float32_matmul_precision(word)
+        assert funtorch.get_float32_matmul_precision() == word
+        assert jax.config.jax_default_matmul_precision == jaxs
+        assert funtorch.backends.cuda.matmul.allow_tf32 == (word != "highest")
+    funtorch.backends.cuda.matmul.allow_tf32 = True
+    assert funtorch.get_float32_matmul_precision() == "high"
+    funtorch.backends.cuda.matmul.allow_tf32 = False
+    assert funtorch.get_float32_matmul_precision() == "highest"
+    with pytest.raises(ValueError, match="'low' is not one of"):
+        funtorch.set_float32_matmul_precision("low")
+
+
+def test_determinism_means_kernels_only():
+    before = settings.mode
+    funtorch.use_deterministic_algorithms(True)
+    assert (settings.mode, funtorch.are_deterministic_algorithms_enabled(), funtorch.get_deterministic_debug_mode()) == ("kernel", True, 2)
+    funtorch.use_deterministic_algorithms(True, warn_only=True)
+    assert funtorch.is_deterministic_algorithms_warn_only_enabled()
+    funtorch.use_deterministic_algorithms(False)
+    assert (settings.mode, funtorch.are_deterministic_algorithms_enabled()) == (before, False)
+    for level, number in (("warn", 1), (2, 2), ("default", 0)):
+        funtorch.set_deterministic_debug_mode(level)
+        assert funtorch.get_deterministic_debug_mode() == number
+    with pytest.raises(TypeError, match="must be bool, not int"):
+        funtorch.use_deterministic_algorithms(1)
+    with pytest.raises(ValueError, match="got 'loud'"):
+        funtorch.set_deterministic_debug_mode("loud")
+
+
+def test_a_gpu_without_the_flag_for_determinism_warns(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    with pytest.warns(UserWarning, match="xla_gpu_deterministic_ops"):
+        funtorch.use_deterministic_algorithms(True)
+    monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_deterministic_ops=true")
+    funtorch.use_deterministic_algorithms(True)
+
+
+@pytest.mark.parametrize("name", ["set_num_threads", "set_num_interop_threads"])
+def test_threads_are_fixed_when_jax_starts(name):
+    number = funtorch.get_num_threads()
+    assert number == funtorch.get_num_interop_threads() >= 1
+    getattr(funtorch, name)(number)
+    with pytest.warns(UserWarning, match=f"has started its {number} threads"):
+        getattr(funtorch, name)(number + 1)
+    for wrong in (0, -1, 1.5, "2"):
+        with pytest.raises(RuntimeError, match=name):
+            getattr(funtorch, name)(wrong)
+
+
+def test_version():
+    assert funtorch.version.__version__ == funtorch.__version__
+    assert funtorch.version.cuda is None and funtorch.version.hip is None
+
+
+def test_assert_as_a_function():
+    funtorch._assert(True, "fine")
+    with pytest.raises(AssertionError, match="wrong"):
+        funtorch._assert(funtorch.tensor(False), "wrong")
+
+
+def test_parts_have_names_in_a_profile():
+    @funtorch.profiler.record_function("outer")
+    def part(depth):
+        with funtorch.profiler.record_function("inner", args="x"):
+            return part(depth - 1) if depth else 3
+
+    assert part(2) == 3
+
+
+def test_distributed_says_that_it_is_not_there():
+    distributed = funtorch.distributed
+    assert not any(getattr(distributed, name)() for name in distributed.__all__)
+
+
+def test_importing_leaves_these_to_be_loaded_when_used():
+    import subprocess
+    import sys
+
+    code = "import funtorch, sys; print([m for m in ('cuda','backends','jit','nn','optim') if f'funtorch.{m}' in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
