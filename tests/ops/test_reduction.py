@@ -119,7 +119,8 @@ def test_named_results():
 
 @pytest.mark.parametrize("row", [[-INF, -INF], [INF, 1.0], [-INF, 1.0], [1000.0, 1000.0]])
 def test_logsumexp_agrees_at_infinities(row, agree):
-    agree(lambda t, x: t.logsumexp(x, 0), np.array(row))
+    # The gradient of a row of nothing but -inf is 0 here and NaN in torch (see test_statistics), so values alone there.
+    agree(lambda t, x: t.logsumexp(x.detach() if row[1] == -INF else x, 0), np.array(row))
 
 
 def test_logsumexp_agrees(agree):
