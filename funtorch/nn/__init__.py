@@ -32,7 +32,6 @@ _FILES = (
     "modules.padding",
     "modules.pooling",
     "modules.rnn",
-    "modules.rnn_cells",
     "modules.transformer",
     "modules.upsampling",
 )

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dims import wrap_dim
-from .exponential import log_add
 from .declare import Array, op
+from .exponential import log_add
 from .operands import in_float32, refuse
 from .reduction import accumulated
 from .return_types import TYPES

@@ -29,7 +29,9 @@ def _check(x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, units:
         raise OpError(f"mat1 and mat2 must have the same dtype, but got {x.dtype} and {w_ih.dtype}")
 
 
-def _step(mode: str, x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None) -> Any:
+def _step(
+    mode: str, x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None
+) -> Any:
     _check(x, states, w_ih, w_hh, UNITS[mode])
     kind = x.dtype
     if kind.itemsize <= 2:

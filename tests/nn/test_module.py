@@ -404,7 +404,7 @@ def test_compile_takes_the_place_of_calls_and_is_not_copied(kit, monkeypatch):
         seen.append((args, kwargs))
         return lambda *inputs: ("compiled", fn(*inputs))
 
-    monkeypatch.setattr(ft, "compile", compile, raising=False)
+    monkeypatch.setattr(ft.transforms, "compile", compile)
 
     class Twice(kit.nn.Module):
         def forward(self, x):

@@ -73,7 +73,13 @@ def test_a_parametrized_layer(names, alike):
         result = layer(kit.lib.ones(2, 3))
         (result**2).sum().backward()
         text = repr(layer), type(layer).__name__, list(layer.state_dict()), parametrize.is_parametrized(layer, "weight")
-        return text, layer.weight, result, [p.grad for p in layer.parameters()], parametrize.type_before_parametrizations(layer).__name__
+        return (
+            text,
+            layer.weight,
+            result,
+            [p.grad for p in layer.parameters()],
+            parametrize.type_before_parametrizations(layer).__name__,
+        )
 
     alike(used)
 
@@ -309,7 +315,11 @@ def test_pruning_is_torch_s(call, alike):
         layer = eval(call, {"m": kit.nn.Linear(3, 4), "prune": kit.nn.utils.prune})
         result = layer(kit.lib.ones(2, 3))
         result.sum().backward()
-        state = {k: v.clone() for k, v in layer.state_dict().items()}, [p.grad for p in layer.parameters()], kit.nn.utils.prune.is_pruned(layer)
+        state = (
+            {k: v.clone() for k, v in layer.state_dict().items()},
+            [p.grad for p in layer.parameters()],
+            kit.nn.utils.prune.is_pruned(layer),
+        )
         name = next(iter(layer._buffers)).removesuffix("_mask")
         kit.nn.utils.prune.remove(layer, name)
         return state, result, layer.state_dict(), len(layer._forward_pre_hooks)

@@ -63,7 +63,9 @@ def test_layers_and_cells_are_torch_s(made, alike):
     alike(lambda kit: run(kit, made, LAYERS[made]))
 
 
-@pytest.mark.parametrize("made", ["RNN(3, 4, 2)", "GRU(3, 4, bidirectional=True)", "LSTM(3, 4, 2, bidirectional=True, proj_size=2)"])
+@pytest.mark.parametrize(
+    "made", ["RNN(3, 4, 2)", "GRU(3, 4, bidirectional=True)", "LSTM(3, 4, 2, bidirectional=True, proj_size=2)"]
+)
 @pytest.mark.parametrize("lengths", [[4, 1, 3], [2, 2, 2]])
 def test_packed_sequences_are_torch_s(made, lengths, alike):
     def packed(kit):

@@ -56,8 +56,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Example:
         >>> import funtorch
-        >>> layer = AdaptiveLogSoftmaxWithLoss(4, 10, [3, 6])
-        >>> layer(funtorch.zeros(5, 4), funtorch.tensor([0, 2, 4, 7, 9])).output.shape
+        >>> layer = AdaptiveLogSoftmaxWithLoss(16, 10, [3, 6])
+        >>> layer(funtorch.zeros(5, 16), funtorch.tensor([0, 2, 4, 7, 9])).output.shape
         torch.Size([5])
 
     Source: Grave et al., "Efficient softmax approximation for GPUs", 2017.
@@ -103,7 +103,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target.numel():
             low, high = target.min().item(), target.max().item()
             if low < 0 or high >= self.n_classes:
-                raise OpError(f"Target values should be in [0, {self.n_classes - 1}], but values in range [{low}, {high}] were found. ")
+                raise OpError(
+                    f"Target values should be in [0, {self.n_classes - 1}], but values in range [{low}, {high}] were found. "
+                )
 
     def forward(self, input_: Any, target_: Any) -> _ASMoutput:
         """input (N, K), target (N) of int64, or both without N: ``output`` (N) and ``loss`` ()."""

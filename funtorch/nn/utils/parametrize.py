@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from ...autograd.modes import no_grad
 from ...errors import ArgumentValueError, OpError
-from ...tensor import Tensor
 from ..module import Module
-from ..modules.container import ModuleDict, ModuleList
+from ..modules.container import ModuleDict
 from ..parameter import Parameter
+from .parametrization_list import ParametrizationList, put, register, require_tensor, require_unchanged
 
 __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
@@ -28,15 +28,10 @@ NOT_SAVED = (
     "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
     "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
 )
-CHANGES = (
-    "Registering a parametrization may not change the {0} of the tensor, unless {1}`unsafe` flag is enabled.\n{2}: {3}\n{4}: {5}"
-)
 INVERSE_CHANGES = (
     "The tensor returned by parametrization.right_inverse must have the same {0} as module.{1}, unless the `unsafe` flag is "
     "enabled.\nmodule.{1}.{0}: {2}\nreturned {0}: {3}"
 )
-ONE_CHANGES = "When `right_inverse` outputs one tensor, it may not change the {0}.\noriginal.{0}: {1}\nright_inverse(original).{0}: {2}"
-BAD_INVERSE = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got {}"
 NOT_LEFT = (
     "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a sequence of tensors."
 )
@@ -66,124 +61,6 @@ def cached() -> Iterator[None]:
         _Cache.depth -= 1
         if not _Cache.depth:
             _Cache.values = {}
-
-
-def _register(module: Module, name: str, tensor: Any) -> None:
-    (module.register_parameter if isinstance(tensor, Parameter) else module.register_buffer)(name, tensor)
-
-
-def _put(held: Any, new: Any) -> None:
-    """Give a Tensor that is kept (an optimiser may know it) other values."""
-    held.data = new.detach()
-
-
-def _require_tensor(value: Any, text: str) -> None:
-    if not isinstance(value, Tensor):
-        raise ArgumentValueError(text.format(type(value).__name__))
-
-
-def _unchanged(new: Any, old: tuple[Any, Any], the: str, names: tuple[str, str, str, str]) -> None:
-    """Raise ValueError unless ``new`` has the dtype and shape ``old``; ``names`` are what the message calls them."""
-    for kind, was, is_now, (first, second) in (("dtype", old[0], new.dtype, names[:2]), ("shape", old[1], new.shape, names[2:])):
-        if was != is_now:
-            raise ArgumentValueError(CHANGES.format(kind, the, first, was, second, is_now))
-
-
-class ParametrizationList(ModuleList):
-    """The modules that compute a tensor, one after the other, and what they compute it from: ``original``, or ``original0``, ...
-
-    Args:
-        modules: at least one.
-        original: the tensor as it is before.
-        unsafe: allow them to change dtype and shape.
-
-    Raises:
-        ValueError: no modules, or results of other types, dtypes or shapes.
-    """
-
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
-        if len(modules) == 0:
-            raise ArgumentValueError("ParametrizationList requires one or more modules.")
-        super().__init__(modules)
-        self.unsafe = unsafe
-        before = original.dtype, original.shape
-        new = self._inverted(original)
-        if not isinstance(new, (Tensor, Sequence)):
-            raise ArgumentValueError(BAD_INVERSE.format(type(new).__name__))
-        self.is_tensor = isinstance(new, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(new)
-        if isinstance(new, Tensor):
-            for kind in ("dtype", "device"):
-                was, is_now = getattr(original, kind), getattr(new, kind)
-                if was != is_now:
-                    raise ArgumentValueError(ONE_CHANGES.format(kind, was, is_now))
-            _put(original, new)
-            _register(self, "original", original)
-        else:
-            self._register_several(original, new)
-        if not unsafe:
-            z = self()
-            _require_tensor(z, "A parametrization must return a tensor. Got {}.")
-            names = ("unparametrized dtype", "parametrized dtype", "unparametrized shape", "parametrized shape")
-            _unchanged(z, before, "", names)
-
-    def _inverted(self, original: Any) -> Any:
-        """What the modules compute ``original`` from; one without an inverse is taken for the identity."""
-        new = original
-        with no_grad():
-            for module in reversed(self):
-                if hasattr(module, "right_inverse"):
-                    with contextlib.suppress(NotImplementedError):
-                        new = module.right_inverse(new)
-        return new
-
-    def _register_several(self, original: Any, new: Sequence[Any]) -> None:
-        for number, each in enumerate(new):
-            if not isinstance(each, Tensor):
-                raise ArgumentValueError(BAD_INVERSE.format(f"element {number} of the sequence with type {type(each).__name__}."))
-            made = Parameter(each, original.requires_grad) if isinstance(original, Parameter) else each
-            made.requires_grad_(original.requires_grad)
-            _register(self, f"original{number}", made)
-
-    def right_inverse(self, value: Any) -> None:
-        """Set what is trained so that the result becomes ``value``.
-
-        Raises:
-            RuntimeError: a module without right_inverse. ValueError: one that gives another type, dtype or number of tensors.
-        """
-        with no_grad():
-            for module in reversed(self):
-                if not hasattr(module, "right_inverse"):
-                    raise OpError(f"parametrization {type(module).__name__} does not implement right_inverse.")
-                value = module.right_inverse(value)
-            if self.is_tensor:
-                _require_tensor(value, "`right_inverse` should return a tensor. Got {}")
-                self._put(value, "original", "The tensor returned by `right_inverse`")
-                return
-            if not isinstance(value, Sequence):
-                raise ArgumentValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
-            if len(value) != self.ntensors:
-                raise ArgumentValueError(
-                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of length {len(value)}."
-                )
-            for number, each in enumerate(value):
-                _require_tensor(each, f"'right_inverse' must return a sequence of tensors. Got element {number} of type {{}}.")
-                self._put(each, f"original{number}", f"Tensor {number} returned by `right_inverse`")
-
-    def _put(self, value: Any, name: str, what: str) -> None:
-        held = getattr(self, name)
-        if value.dtype != held.dtype:
-            raise ArgumentValueError(f"{what} has dtype {value.dtype} while `{name}` has dtype {held.dtype}")
-        _put(held, value)
-
-    def forward(self) -> Any:
-        """The tensor."""
-        modules = list(self._modules.values())
-        names = ("original",) if self.is_tensor else tuple(f"original{i}" for i in range(self.ntensors))
-        x = modules[0](*(getattr(self, name) for name in names))
-        for module in modules[1:]:
-            x = module(x)
-        return x
 
 
 def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
@@ -227,16 +104,16 @@ def _check_next(module: Module, name: str, parametrization: Any) -> None:
     """Raise ValueError unless one more module keeps dtype and shape, there and back."""
     y = getattr(module, name)
     x = parametrization(y)
-    _require_tensor(x, "A parametrization must return a tensor. Got {}.")
+    require_tensor(x, "A parametrization must return a tensor. Got {}.")
     own, made = f"module.{name}", f"parametrization(module.{name})"
-    _unchanged(x, (y.dtype, y.shape), "the ", (f"{own}.dtype", f"{made}.dtype", f"{own}.shape", f"{made}.shape"))
+    require_unchanged(x, (y.dtype, y.shape), "the ", (f"{own}.dtype", f"{made}.dtype", f"{own}.shape", f"{made}.shape"))
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
         z = parametrization.right_inverse(x)
     except NotImplementedError:
         return
-    _require_tensor(z, "parametrization.right_inverse must return a tensor. Got: {}")
+    require_tensor(z, "parametrization.right_inverse must return a tensor. Got: {}")
     for kind in ("dtype", "shape"):
         was, is_now = getattr(y, kind), getattr(z, kind)
         if was != is_now:
@@ -319,13 +196,13 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         original = found.original
         if leave_parametrized:
             with no_grad():
-                _put(original, getattr(module, tensor_name))
+                put(original, getattr(module, tensor_name))
     else:
         value = getattr(module, tensor_name)
         original = Parameter(value) if value.requires_grad else value
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
-    _register(module, tensor_name, original)
+    register(module, tensor_name, original)
     if not is_parametrized(module):
         delattr(module, "parametrizations")
         module.__class__ = type(module).__bases__[0]

@@ -12,9 +12,7 @@ from ..parameter import Parameter, is_lazy
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 _torch = registry.names("torch")
-OLD = (
-    "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`."
-)
+OLD = "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`."
 LAZY = (
     "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy forward before applying "
     "weight normalization"
