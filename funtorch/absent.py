@@ -27,7 +27,7 @@ class AbsentKind:
 
     def needs_one(self, *args: Any) -> Any:
         """Raises RuntimeError: there is none."""
-        raise NoChipError(f"there is no {self.name} device here: funtorch runs on JAX's CPU, GPU (\"cuda\") and TPU (\"tpu\")")
+        raise NoChipError(f'there is no {self.name} device here: funtorch runs on JAX\'s CPU, GPU ("cuda") and TPU ("tpu")')
 
     def seeded(self, seed: int = 0) -> None:
         """Nothing: there is nothing to seed."""

@@ -49,7 +49,9 @@ class Chips:
         """The index that an int, a string, a device, or None (the current one) stands for."""
         found = len(self.all())
         if not found:
-            raise NoChipError(f"there is no {self.name} device here: JAX sees only {', '.join(sorted({d.platform for d in jax.devices()}))}")
+            raise NoChipError(
+                f"there is no {self.name} device here: JAX sees only {', '.join(sorted({d.platform for d in jax.devices()}))}"
+            )
         if isinstance(which, str):
             which = device(which)
         if isinstance(which, device):

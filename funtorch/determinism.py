@@ -14,7 +14,9 @@ from .errors import ArgumentTypeError, ArgumentValueError
 
 _LEVELS = {"default": 0, "warn": 1, "error": 2}
 _GPU_FLAG = "--xla_gpu_deterministic_ops"
-_NEEDS_FLAG = f"use_deterministic_algorithms(): XLA's GPU kernels are deterministic only with XLA_FLAGS={_GPU_FLAG}=true, set before start"
+_NEEDS_FLAG = (
+    f"use_deterministic_algorithms(): XLA's GPU kernels are deterministic only with XLA_FLAGS={_GPU_FLAG}=true, set before start"
+)
 _state: dict[str, Any] = {"level": 0, "engine": "auto"}
 
 
@@ -24,7 +26,9 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     Warns on a GPU whose XLA was not started with deterministic kernels.
     """
     if not isinstance(mode, bool):
-        raise ArgumentTypeError(f"use_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}")
+        raise ArgumentTypeError(
+            f"use_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}"
+        )
     before = _state["level"]
     _state["level"] = (1 if warn_only else 2) if mode else 0
     if mode and not before:
@@ -50,7 +54,9 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """0 or "default": off; 1 or "warn", 2 or "error": on. Raises ValueError for another level."""
     level = _LEVELS.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
     if level not in _LEVELS.values():
-        raise ArgumentValueError(f"set_deterministic_debug_mode(): expected one of {', '.join(_LEVELS)} or 0, 1, 2, got {debug_mode!r}")
+        raise ArgumentValueError(
+            f"set_deterministic_debug_mode(): expected one of {', '.join(_LEVELS)} or 0, 1, 2, got {debug_mode!r}"
+        )
     use_deterministic_algorithms(level != 0, warn_only=level == 1)
 
 

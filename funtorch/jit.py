@@ -61,7 +61,14 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
     return drop if callable(drop) else _itself
 
 
-def trace(func: Callable, example_inputs: Any = None, *, example_kwarg_inputs: dict | None = None, check_trace: bool = True, strict: bool = True) -> Any:
+def trace(
+    func: Callable,
+    example_inputs: Any = None,
+    *,
+    example_kwarg_inputs: dict | None = None,
+    check_trace: bool = True,
+    strict: bool = True,
+) -> Any:
     """``func`` compiled, once it has run on the example inputs (see `funtorch.compile`).
 
     Differs from PyTorch: branches on values are followed in later calls too, as in eager code.

@@ -54,7 +54,9 @@ def _made(cls: TensorType, args: tuple, device: Any) -> Tensor:
         return new_tensor(np.zeros(only, cls.dtype.numpy), device=device)
     if isinstance(only, (Sequence, np.ndarray)) and not isinstance(only, (str, bytes)):
         return _of_values(cls, only, device)
-    raise ArgumentTypeError(f"{cls.__name__}(): expected sizes, a sequence of values, or a Tensor, got {', '.join(type(a).__name__ for a in args)}")
+    raise ArgumentTypeError(
+        f"{cls.__name__}(): expected sizes, a sequence of values, or a Tensor, got {', '.join(type(a).__name__ for a in args)}"
+    )
 
 
 def _of_values(cls: TensorType, values: Any, device: Any) -> Tensor:
@@ -65,8 +67,16 @@ def _of_values(cls: TensorType, values: Any, device: Any) -> Tensor:
 def _types(module: str, is_cuda: bool) -> dict[str, TensorType]:
     made = {}
     for name, word in TYPE_NAMES.items():
-        members = {"dtype": PUBLIC[name], "tensor_dtype": PUBLIC[name], "is_cuda": is_cuda, "is_sparse": False, "layout": "torch.strided"}
-        made[f"{word}Tensor"] = TensorType(f"{word}Tensor", (), {**members, "__module__": module, "__doc__": f"Tensors of {name}."})
+        members = {
+            "dtype": PUBLIC[name],
+            "tensor_dtype": PUBLIC[name],
+            "is_cuda": is_cuda,
+            "is_sparse": False,
+            "layout": "torch.strided",
+        }
+        made[f"{word}Tensor"] = TensorType(
+            f"{word}Tensor", (), {**members, "__module__": module, "__doc__": f"Tensors of {name}."}
+        )
     return made
 
 

@@ -72,7 +72,9 @@ def test_set_device_without_one():
 
 def chip(number):
     stats = {"bytes_in_use": 100 + number, "peak_bytes_in_use": 300, "bytes_limit": 1000, "pool_bytes": 500}
-    return SimpleNamespace(device_kind="NVIDIA H200", compute_capability="9.0", core_count=132, memory_stats=lambda: stats, id=number, platform="gpu")
+    return SimpleNamespace(
+        device_kind="NVIDIA H200", compute_capability="9.0", core_count=132, memory_stats=lambda: stats, id=number, platform="gpu"
+    )
 
 
 @pytest.fixture
@@ -94,7 +96,13 @@ def test_what_they_are(two_gpus):
     assert cuda.get_device_name(1) == "NVIDIA H200"
     assert cuda.get_device_capability("cuda:1") == (9, 0)
     found = cuda.get_device_properties(funtorch.device("cuda"))
-    assert (found.name, found.major, found.minor, found.total_memory, found.multi_processor_count) == ("NVIDIA H200", 9, 0, 1000, 132)
+    assert (found.name, found.major, found.minor, found.total_memory, found.multi_processor_count) == (
+        "NVIDIA H200",
+        9,
+        0,
+        1000,
+        132,
+    )
     assert cuda.is_bf16_supported() and cuda.is_bf16_supported(including_emulation=False) and cuda.is_tf32_supported()
     assert cuda.get_arch_list() == ["sm_90"]
     assert cuda.can_device_access_peer(0, 1) and not cuda.can_device_access_peer(0, 0)

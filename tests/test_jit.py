@@ -79,7 +79,11 @@ def test_trace_compiles_and_follows_branches():
 def test_trace_of_modules():
     module = Gate()
     x = funtorch.ones(1, 2)
-    for traced in (jit.trace(module, (x,)), jit.trace(module, example_kwarg_inputs={"x": x}), jit.trace_module(module, {"forward": x})):
+    for traced in (
+        jit.trace(module, (x,)),
+        jit.trace(module, example_kwarg_inputs={"x": x}),
+        jit.trace_module(module, {"forward": x}),
+    ):
         assert traced(x)[0].tolist() == pytest.approx(module(x)[0].tolist())
     assert jit.optimize_for_inference(module)(x).shape == (1, 2)
     assert not module.training
@@ -109,7 +113,9 @@ def test_helpers():
     assert hint == 3
 
 
-@pytest.mark.parametrize("call", [lambda: jit.save(None, "x"), lambda: jit.load("x"), lambda: jit.freeze(None), jit.ScriptModule, jit.ScriptFunction])
+@pytest.mark.parametrize(
+    "call", [lambda: jit.save(None, "x"), lambda: jit.load("x"), lambda: jit.freeze(None), jit.ScriptModule, jit.ScriptFunction]
+)
 def test_what_needs_torchscript_says_so(call):
     with pytest.raises(NotImplementedError, match="no TorchScript here"):
         call()

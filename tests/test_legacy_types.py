@@ -96,9 +96,28 @@ def test_storages():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             typed = view.storage()
-            seen.append((typed.size(), len(typed), typed.tolist(), list(typed), typed[1], typed.nbytes(), typed.element_size(), str(typed.dtype)))
+            seen.append(
+                (
+                    typed.size(),
+                    len(typed),
+                    typed.tolist(),
+                    list(typed),
+                    typed[1],
+                    typed.nbytes(),
+                    typed.element_size(),
+                    str(typed.dtype),
+                )
+            )
             untyped = view.untyped_storage()
-            seen[-1] += (untyped.size(), untyped.nbytes(), len(untyped), untyped.tolist(), untyped[5], str(untyped.device), untyped.is_cuda)
+            seen[-1] += (
+                untyped.size(),
+                untyped.nbytes(),
+                len(untyped),
+                untyped.tolist(),
+                untyped[5],
+                str(untyped.device),
+                untyped.is_cuda,
+            )
             assert untyped.data_ptr() == base.untyped_storage().data_ptr() != lib.ones(6).untyped_storage().data_ptr()
     assert seen[1] == seen[0]
 

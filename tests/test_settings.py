@@ -50,7 +50,12 @@ def test_which_attention_runs_is_only_noted():
 
 def test_other_backends():
     backends = funtorch.backends
-    assert [getattr(backends, name).is_available() for name in ("mkl", "mkldnn", "openmp", "opt_einsum")] == [False, False, False, True]
+    assert [getattr(backends, name).is_available() for name in ("mkl", "mkldnn", "openmp", "opt_einsum")] == [
+        False,
+        False,
+        False,
+        True,
+    ]
     assert backends.cpu.get_cpu_capability() == torch.backends.cpu.get_cpu_capability()
     assert backends.mps.is_macos_or_newer(10, 0) == (sys.platform == "darwin")
 
@@ -74,7 +79,11 @@ def test_the_precision_of_matrix_products_is_jaxs():
 def test_determinism_means_kernels_only():
     before = settings.mode
     funtorch.use_deterministic_algorithms(True)
-    assert (settings.mode, funtorch.are_deterministic_algorithms_enabled(), funtorch.get_deterministic_debug_mode()) == ("kernel", True, 2)
+    assert (settings.mode, funtorch.are_deterministic_algorithms_enabled(), funtorch.get_deterministic_debug_mode()) == (
+        "kernel",
+        True,
+        2,
+    )
     funtorch.use_deterministic_algorithms(True, warn_only=True)
     assert funtorch.is_deterministic_algorithms_warn_only_enabled()
     funtorch.use_deterministic_algorithms(False)
@@ -135,5 +144,7 @@ def test_distributed_says_that_it_is_not_there():
 
 
 def test_importing_leaves_these_to_be_loaded_when_used():
-    code = "import funtorch, sys; print([m for m in ('cuda','backends','jit','profiler','optim') if f'funtorch.{m}' in sys.modules])"
+    code = (
+        "import funtorch, sys; print([m for m in ('cuda','backends','jit','profiler','optim') if f'funtorch.{m}' in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -32,4 +32,7 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
     """Warn that JAX reads its share of the memory from XLA_PYTHON_CLIENT_MEM_FRACTION when it starts."""
     GPUS.index(device)
-    warnings.warn(f"the memory fraction {fraction} can only be set before JAX starts: XLA_PYTHON_CLIENT_MEM_FRACTION={fraction}", stacklevel=2)
+    warnings.warn(
+        f"the memory fraction {fraction} can only be set before JAX starts: XLA_PYTHON_CLIENT_MEM_FRACTION={fraction}",
+        stacklevel=2,
+    )

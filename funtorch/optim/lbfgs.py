@@ -55,7 +55,9 @@ class LBFGS(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
-            raise ArgumentValueError(f"LBFGS doesn't support per-parameter options (parameter groups), got {len(self.param_groups)}")
+            raise ArgumentValueError(
+                f"LBFGS doesn't support per-parameter options (parameter groups), got {len(self.param_groups)}"
+            )
 
     def _gradient(self) -> Tensor:
         """All gradients as one row; zeros for parameters without."""

@@ -21,7 +21,9 @@ _RATIOS = {
 
 
 @exact
-def muon(param: Any, grad: Any, state: dict, h: dict, *, nesterov: bool, coefficients: tuple, steps: int, eps: float, ratio: str) -> tuple:
+def muon(
+    param: Any, grad: Any, state: dict, h: dict, *, nesterov: bool, coefficients: tuple, steps: int, eps: float, ratio: str
+) -> tuple:
     """b = mu b + (1 - mu) g; p = (1 - lr decay) p - lr ratio orthogonal(g + mu (b - g) with Nesterov, else b)."""
     c = in_type_of(param)
     buffer = mixed(state["momentum_buffer"], grad, c(1 - h["momentum"]))
@@ -98,7 +100,9 @@ class Muon(RuledOptimizer):
         if any(p.is_complex() for p in group["params"] if p.grad is not None):
             raise OpError("Muon does not support complex parameters")
         if group["ns_steps"] >= 100:
-            raise ArgumentValueError(f"Number of steps must be less than 100 for computational efficiency, got {group['ns_steps']}")
+            raise ArgumentValueError(
+                f"Number of steps must be less than 100 for computational efficiency, got {group['ns_steps']}"
+            )
         if len(group["ns_coefficients"]) != 3:
             raise ArgumentValueError(f"Coefficients must be a tuple of exactly 3 values, got {len(group['ns_coefficients'])}")
         options = {

@@ -27,7 +27,11 @@ def nadam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled
     v = c(h["betas1"]) * state["exp_avg_sq"] + c(1 - h["betas1"]) * g * g
     so_far = product.astype(h["lr"].dtype)
     divisor = safe_sqrt(v / c(1 - h["betas1"] ** t)) + c(h["eps"])
-    moved = param - c(h["lr"] * (1 - now) / (1 - so_far)) * g / divisor - c(h["lr"] * following / (1 - so_far * following)) * m / divisor
+    moved = (
+        param
+        - c(h["lr"] * (1 - now) / (1 - so_far)) * g / divisor
+        - c(h["lr"] * following / (1 - so_far * following)) * m / divisor
+    )
     return moved, {"mu_product": product, "exp_avg": m, "exp_avg_sq": v}
 
 

@@ -28,7 +28,9 @@ class FromOptax(Optimizer):
         self.moving: tuple[int, ...] = ()
 
     def _start(self, params: list[Tensor]) -> None:
-        leaves, self.treedef = jax.tree_util.tree_flatten(self.transformation.init([jax.numpy.asarray(p._payload) for p in params]))
+        leaves, self.treedef = jax.tree_util.tree_flatten(
+            self.transformation.init([jax.numpy.asarray(p._payload) for p in params])
+        )
         self.held = [Tensor._of_numpy(np.asarray(leaf)) for leaf in leaves]
         self.moving = tuple(id(p) for p in params)
         count, treedef, update = len(params), self.treedef, self.transformation.update

@@ -68,7 +68,9 @@ class Optimizer:
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
-            raise ArgumentTypeError(f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {params.__class__.__name__}")
+            raise ArgumentTypeError(
+                f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {params.__class__.__name__}"
+            )
         self._make_hooks()
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)
@@ -110,7 +112,9 @@ class Optimizer:
             raise ArgumentTypeError(f"param_group must be a dict, but got {type(param_group)}")
         given = param_group["params"]
         if isinstance(given, set):
-            raise ArgumentTypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")
+            raise ArgumentTypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead."
+            )
         params = [given] if isinstance(given, Tensor) else list(given)
         names = [p[0] for p in params if isinstance(p, tuple)]
         params = [p[1] if isinstance(p, tuple) else p for p in params]
@@ -135,7 +139,10 @@ class Optimizer:
             param_group.setdefault(name, default)
         held = {id(p) for group in self.param_groups for p in group["params"]}
         if len({id(p) for p in params}) < len(params):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters: each is stepped as often as it is there", stacklevel=3)
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters: each is stepped as often as it is there",
+                stacklevel=3,
+            )
         if any(id(p) in held for p in params):
             raise ArgumentValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
@@ -213,7 +220,10 @@ class Optimizer:
         for hook in list(self._optimizer_state_dict_pre_hooks.values()):
             hook(self)
         numbers = self._numbers()
-        groups = [{**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]} for g in self.param_groups]
+        groups = [
+            {**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]}
+            for g in self.param_groups
+        ]
         packed = {(numbers[id(k)] if isinstance(k, Tensor) else k): v for k, v in self.state.items()}
         result: dict[str, Any] = {"state": packed, "param_groups": groups}
         for hook in list(self._optimizer_state_dict_post_hooks.values()):
@@ -232,7 +242,9 @@ class Optimizer:
         if len(self.param_groups) != len(saved_groups):
             raise ArgumentValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, saved_groups, strict=True)):
-            raise ArgumentValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ArgumentValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         ours = chain.from_iterable(g["params"] for g in self.param_groups)
         params = dict(zip(chain.from_iterable(g["params"] for g in saved_groups), ours, strict=True))
         loaded: defaultdict[Any, Any] = defaultdict(dict)

@@ -43,7 +43,9 @@ class RuledOptimizer(Optimizer):
             self._start([p for p in params if not self.state[p]], group)
             plan = self._plan(group)
             states = [self.state[p] for p in params]
-            apply_rule(type(self).rule, group, params, states, plan.keys, plan.numbers, plan.options, group.get("differentiable", False))
+            apply_rule(
+                type(self).rule, group, params, states, plan.keys, plan.numbers, plan.options, group.get("differentiable", False)
+            )
         return loss
 
     def _start(self, params: Sequence[Tensor], group: dict[str, Any]) -> None:

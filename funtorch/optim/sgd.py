@@ -12,7 +12,9 @@ from .ruled import check_rate
 from .update import apply_rule
 
 
-def sgd(param: Any, grad: Any, state: dict, h: dict, *, momentum: bool, decay: bool, nesterov: bool, maximize: bool, first: bool) -> tuple:
+def sgd(
+    param: Any, grad: Any, state: dict, h: dict, *, momentum: bool, decay: bool, nesterov: bool, maximize: bool, first: bool
+) -> tuple:
     """b = mu b + (1 - d) g (b = g at first); p = p - lr (g + mu b with Nesterov, else b)."""
     g = -grad if maximize else grad
     if decay:

@@ -27,7 +27,9 @@ Rule = Callable[..., tuple[Any, dict[str, Any]]]
 
 
 @functools.lru_cache(maxsize=1024, typed=True)
-def _step_op(rule: Rule, options: tuple, keys: tuple[str, ...], shared: tuple[int, ...], count: int, names: tuple[str, ...]) -> Op:
+def _step_op(
+    rule: Rule, options: tuple, keys: tuple[str, ...], shared: tuple[int, ...], count: int, names: tuple[str, ...]
+) -> Op:
     """The Op ``(*params, *grads, *states by key, *steps, *numbers) -> (*params, *states, *steps)``.
 
     ``shared`` has for each parameter the number of its step counter: those that always move together are one Tensor.

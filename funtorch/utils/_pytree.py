@@ -143,7 +143,9 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     """A tree of a structure. Raises TypeError for what is no structure, ValueError if the number of leaves does not fit."""
     if not isinstance(treespec, TreeSpec):
-        raise ArgumentTypeError(f"tree_unflatten(leaves, treespec): Expected `treespec` to be instance of TreeSpec but got item of type {type(treespec)}.")
+        raise ArgumentTypeError(
+            f"tree_unflatten(leaves, treespec): Expected `treespec` to be instance of TreeSpec but got item of type {type(treespec)}."
+        )
     given = list(leaves)
     if len(given) != treespec.num_leaves:
         raise ArgumentValueError(
@@ -194,7 +196,9 @@ def _flatten_up_to(spec: TreeSpec, tree: Any) -> list[Any]:
     node = SUPPORTED_NODES.get(kind)
     children = [] if node is None else list(node.flatten_fn(tree)[0])
     if kind is not spec.type or len(children) != spec.num_children:
-        raise ArgumentValueError(f"the trees' structures differ: expected {spec}, got a {type(tree).__name__} with {len(children)} children")
+        raise ArgumentValueError(
+            f"the trees' structures differ: expected {spec}, got a {type(tree).__name__} with {len(children)} children"
+        )
     if isinstance(tree, dict):
         keys = spec.context[1] if kind is defaultdict else spec.context
         if set(keys) != set(tree):
@@ -244,5 +248,7 @@ def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: Callable[[
     children = list(children)
     if kind is not treespec.type or len(children) != treespec.num_children or context != treespec.context:
         return None
-    parts = [_broadcast_to_and_flatten(child, spec, is_leaf) for child, spec in zip(children, treespec.children_specs, strict=True)]
+    parts = [
+        _broadcast_to_and_flatten(child, spec, is_leaf) for child, spec in zip(children, treespec.children_specs, strict=True)
+    ]
     return None if any(part is None for part in parts) else [each for part in parts if part is not None for each in part]

@@ -39,7 +39,14 @@ def test_there_and_back(name, batch_first):
         padded = rnn.pad_sequence(sequences(lib, lengths), batch_first)
         packed = rnn.pack_padded_sequence(padded, lengths, batch_first, enforce_sorted=name not in ("mixed",))
         back, found = rnn.pad_packed_sequence(packed, batch_first, padding_value=-1.0, total_length=6)
-        return padded, packed, back, found, rnn.unpad_sequence(padded.clone(), lib.tensor(lengths), batch_first), rnn.unpack_sequence(packed)
+        return (
+            padded,
+            packed,
+            back,
+            found,
+            rnn.unpad_sequence(padded.clone(), lib.tensor(lengths), batch_first),
+            rnn.unpack_sequence(packed),
+        )
 
     both(run)
 
@@ -97,7 +104,15 @@ def test_moving_and_converting():
     packed = ours.pack_sequence([funtorch.ones(2), funtorch.ones(1)], enforce_sorted=False)
     assert packed.to("cpu") is packed is packed.cpu() is packed.pin_memory()
     assert not packed.is_cuda and not packed.is_pinned()
-    for name, dtype in (("double", "float64"), ("half", "float16"), ("long", "int64"), ("int", "int32"), ("short", "int16"), ("char", "int8"), ("byte", "uint8")):
+    for name, dtype in (
+        ("double", "float64"),
+        ("half", "float16"),
+        ("long", "int64"),
+        ("int", "int32"),
+        ("short", "int16"),
+        ("char", "int8"),
+        ("byte", "uint8"),
+    ):
         moved = getattr(packed, name)()
         assert type(moved) is ours.PackedSequence
         assert moved.data.dtype is getattr(funtorch, dtype)

@@ -8,7 +8,15 @@ OPTIONS = [
     {}, {"lr": 0.1, "lr_decay": 0.3}, {"eps": 1e-3}, {"weight_decay": 0.2}, {"initial_accumulator_value": 0.5}, {"maximize": True},
     {"foreach": True}, {"fused": True},
 ]  # fmt: skip
-REFUSED = [{"lr": -1}, {"lr_decay": -1.0}, {"weight_decay": -0.1}, {"initial_accumulator_value": -0.1}, {"eps": -1.0}, {"fused": True, "differentiable": True}, {"fused": True, "foreach": True}]
+REFUSED = [
+    {"lr": -1},
+    {"lr_decay": -1.0},
+    {"weight_decay": -0.1},
+    {"initial_accumulator_value": -0.1},
+    {"eps": -1.0},
+    {"fused": True, "differentiable": True},
+    {"fused": True, "foreach": True},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

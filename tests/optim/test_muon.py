@@ -32,7 +32,10 @@ def test_states_of_either_library_go_on_in_the_other(crossing):
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (5, 5)])
 def test_singular_values_come_near_one(shape):
     matrix = np.random.default_rng(0).standard_normal(shape)
-    before, after = (np.linalg.svd(np.asarray(m, np.float64), compute_uv=False) for m in (matrix, orthogonal(matrix, (3.4445, -4.775, 2.0315), 5, 1e-7)))
+    before, after = (
+        np.linalg.svd(np.asarray(m, np.float64), compute_uv=False)
+        for m in (matrix, orthogonal(matrix, (3.4445, -4.775, 2.0315), 5, 1e-7))
+    )
     assert before.max() / before.min() > 2
     assert ((after > 0.6) & (after < 1.3)).all()
 
@@ -49,7 +52,10 @@ def test_only_matrices(same_error):
 def test_refused_when_it_steps():
     p = funtorch.zeros(2, 2, requires_grad=True)
     p.grad = funtorch.ones(2, 2)
-    for options, text in (({"ns_steps": 100}, "less than 100 .* 100"), ({"ns_coefficients": (1.0, 2.0)}, "exactly 3 values, got 2")):
+    for options, text in (
+        ({"ns_steps": 100}, "less than 100 .* 100"),
+        ({"ns_coefficients": (1.0, 2.0)}, "exactly 3 values, got 2"),
+    ):
         with pytest.raises(ValueError, match=text):
             funtorch.optim.Muon([p], **options).step()
     q = funtorch.zeros(2, 2, dtype=funtorch.complex64, requires_grad=True)

@@ -8,7 +8,14 @@ OPTIONS = [
     {}, {"lr": 0.1, "betas": (0.5, 0.9)}, {"eps": 1e-3}, {"weight_decay": 0.2}, {"momentum_decay": 0.1}, {"maximize": True},
     {"weight_decay": 0.2, "decoupled_weight_decay": True}, {"foreach": True},
 ]  # fmt: skip
-REFUSED = [{"lr": -1}, {"betas": (1.0, 0.5)}, {"betas": (0.5, -0.1)}, {"eps": -1.0}, {"weight_decay": -0.1}, {"momentum_decay": -0.1}]
+REFUSED = [
+    {"lr": -1},
+    {"betas": (1.0, 0.5)},
+    {"betas": (0.5, -0.1)},
+    {"eps": -1.0},
+    {"weight_decay": -0.1},
+    {"momentum_decay": -0.1},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

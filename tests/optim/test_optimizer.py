@@ -19,7 +19,9 @@ COUNTING = [name for name in ALL if name not in ("SGD", "Muon")]
 
 
 def pair(lib):
-    return lib.nn.Parameter(lib.tensor([[1.0, -2.0], [0.5, 3.0]], dtype=lib.float64)), lib.nn.Parameter(lib.tensor([[3.0]], dtype=lib.float64))
+    return lib.nn.Parameter(lib.tensor([[1.0, -2.0], [0.5, 3.0]], dtype=lib.float64)), lib.nn.Parameter(
+        lib.tensor([[3.0]], dtype=lib.float64)
+    )
 
 
 def set_grads(lib, params, *values):
@@ -218,7 +220,11 @@ def test_a_state_through_a_file():
 def test_a_loaded_state_takes_the_parameters_dtype_but_for_the_step():
     p = funtorch.nn.Parameter(funtorch.zeros(2))
     optimizer = funtorch.optim.Adam([p])
-    state = {"step": funtorch.tensor(3.0), "exp_avg": funtorch.ones(2, dtype=funtorch.float64), "exp_avg_sq": funtorch.ones(2, dtype=funtorch.float64)}
+    state = {
+        "step": funtorch.tensor(3.0),
+        "exp_avg": funtorch.ones(2, dtype=funtorch.float64),
+        "exp_avg_sq": funtorch.ones(2, dtype=funtorch.float64),
+    }
     saved = optimizer.state_dict()
     optimizer.load_state_dict({"state": {0: state}, "param_groups": saved["param_groups"]})
     assert [v.dtype for v in optimizer.state[p].values()] == [funtorch.float32] * 3

@@ -8,7 +8,13 @@ OPTIONS = [
     {}, {"lr": 0.1}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.5}, {"momentum": 0.9, "nesterov": True}, {"weight_decay": 0.2},
     {"momentum": 0.5, "weight_decay": 0.1, "maximize": True}, {"foreach": True}, {"fused": True}, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
 ]  # fmt: skip
-REFUSED = [{"lr": -0.5}, {"momentum": -0.5}, {"weight_decay": -0.5}, {"nesterov": True}, {"nesterov": True, "momentum": 0.9, "dampening": 0.5}]
+REFUSED = [
+    {"lr": -0.5},
+    {"momentum": -0.5},
+    {"weight_decay": -0.5},
+    {"nesterov": True},
+    {"nesterov": True, "momentum": 0.9, "dampening": 0.5},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -32,7 +38,11 @@ def test_states_of_either_library_go_on_in_the_other(crossing):
     crossing("SGD", {"momentum": 0.9, "dampening": 0.3})
 
 
-@pytest.mark.parametrize("options", [{"lr": 0.1}, {"lr": 0.1, "momentum": 0.9, "nesterov": True}, {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{"lr": 0.1}, {"lr": 0.1, "momentum": 0.9, "nesterov": True}, {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}],
+    ids=str,
+)
 def test_derivatives_through_a_step(options, same_derivatives):
     same_derivatives("SGD", options)
 

@@ -22,7 +22,12 @@ def test_taken_apart_and_built_up(tree):
     leaves, spec = ours.tree_flatten(tree)
     wanted, other = theirs.tree_flatten(tree)
     assert leaves == wanted == ours.tree_leaves(tree) == list(ours.tree_iter(tree))
-    assert (spec.num_leaves, spec.num_nodes, spec.num_children, spec.is_leaf()) == (other.num_leaves, other.num_nodes, other.num_children, other.is_leaf())
+    assert (spec.num_leaves, spec.num_nodes, spec.num_children, spec.is_leaf()) == (
+        other.num_leaves,
+        other.num_nodes,
+        other.num_children,
+        other.is_leaf(),
+    )
     built = ours.tree_unflatten(leaves, spec)
     assert built == tree and type(built) is type(tree)
     assert ours.tree_is_leaf(tree) == other.is_leaf()

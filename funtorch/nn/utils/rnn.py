@@ -44,7 +44,9 @@ class PackedSequence(_Parts):
         ValueError: ``batch_sizes`` is not on the CPU.
     """
 
-    def __new__(cls, data: Tensor, batch_sizes: Tensor | None = None, sorted_indices: Any = None, unsorted_indices: Any = None) -> PackedSequence:
+    def __new__(
+        cls, data: Tensor, batch_sizes: Tensor | None = None, sorted_indices: Any = None, unsorted_indices: Any = None
+    ) -> PackedSequence:
         if batch_sizes is None:  # the pair (data, batch_sizes)
             data, batch_sizes = data
         if batch_sizes.device.type != "cpu":
@@ -117,7 +119,9 @@ def _checked_lengths(name: str, lengths: Any, batch: int, longest: int) -> np.nd
     if len(found) and found.min() <= 0:
         raise OpError(f"{name}(): Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
     if len(found) and found.max() > longest:
-        raise OpError(f"{name}(): Expected all lengths to be at most {longest}, the input's number of steps, but got {found.max()}")
+        raise OpError(
+            f"{name}(): Expected all lengths to be at most {longest}, the input's number of steps, but got {found.max()}"
+        )
     return found
 
 
@@ -141,7 +145,9 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     tensor([4, 1, 3, 5, 2, 6])
     """
     if input.dim() < 2:
-        raise OutOfBoundsError(f"pack_padded_sequence(): Expected input of at least 2 dimensions (T, B, *), got shape {list(input.shape)}")
+        raise OutOfBoundsError(
+            f"pack_padded_sequence(): Expected input of at least 2 dimensions (T, B, *), got shape {list(input.shape)}"
+        )
     batch, longest = (input.shape[0], input.shape[1]) if batch_first else (input.shape[1], input.shape[0])
     found = _checked_lengths("pack_padded_sequence", lengths, batch, longest)
     order = None
@@ -225,14 +231,20 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     if any(x.dim() == 0 for x in given):
         raise OpError("pad_sequence: expected sequences of at least 1 dimension, got a 0-dim Tensor")
     if any(x.shape[1:] != given[0].shape[1:] for x in given):
-        raise OpError(f"pad_sequence: sizes may differ in the first dimension only, got {', '.join(str(list(x.shape)) for x in given)}")
+        raise OpError(
+            f"pad_sequence: sizes may differ in the first dimension only, got {', '.join(str(list(x.shape)) for x in given)}"
+        )
     lengths = np.array([x.shape[0] for x in given])
     steps, batch = int(lengths.max()), len(given)
     starts = steps - lengths if padding_side == "left" else np.zeros_like(lengths)
-    places = np.concatenate([lane * steps + start + np.arange(n) for lane, (start, n) in enumerate(zip(starts, lengths, strict=True))])
+    places = np.concatenate(
+        [lane * steps + start + np.arange(n) for lane, (start, n) in enumerate(zip(starts, lengths, strict=True))]
+    )
     first = given[0]
     rows = full((batch * steps, *first.shape[1:]), padding_value, dtype=first.dtype, device=first.device)
-    laid = rows.index_copy(0, from_numpy(places).to(first.device), cat(given).to(first.dtype)).reshape(batch, steps, *first.shape[1:])
+    laid = rows.index_copy(0, from_numpy(places).to(first.device), cat(given).to(first.dtype)).reshape(
+        batch, steps, *first.shape[1:]
+    )
     return laid if batch_first else laid.transpose(0, 1)
 
 

@@ -77,7 +77,9 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", kept(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler with last_epoch >= 0")
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler with last_epoch >= 0"
+                )
         self.base_lrs: list[Any] = values(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._initial_step()

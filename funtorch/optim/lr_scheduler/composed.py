@@ -23,7 +23,9 @@ class _Composed(LRScheduler):
             if not hasattr(member, "optimizer"):
                 raise ArgumentTypeError(f"{name} at index {number} should have `optimizer` as its attribute.")
             if isinstance(member, ReduceLROnPlateau):
-                raise ArgumentValueError(f"{name} does not support `ReduceLROnPlateau`, whose step() needs a metric, but got one at index {number}.")
+                raise ArgumentValueError(
+                    f"{name} does not support `ReduceLROnPlateau`, whose step() needs a metric, but got one at index {number}."
+                )
             if member.optimizer is not optimizer:
                 raise ArgumentValueError(
                     f"{name} expects all schedulers to belong to the same optimizer, but got scheduler {type(member).__name__} at "

@@ -42,7 +42,9 @@ class CyclicLR(LRScheduler):
     ) -> None:  # fmt: skip
         check_optimizer(optimizer)
         if mode not in _SHRINKING and scale_fn is None:
-            raise ArgumentValueError(f"mode is invalid and scale_fn is None: expected one of {', '.join(_SHRINKING)}, got {mode!r}")
+            raise ArgumentValueError(
+                f"mode is invalid and scale_fn is None: expected one of {', '.join(_SHRINKING)}, got {mode!r}"
+            )
         self.optimizer = optimizer
         base_lrs = per_group("base_lr", optimizer, base_lr)
         self.max_lrs = per_group("max_lr", optimizer, max_lr)
@@ -59,7 +61,9 @@ class CyclicLR(LRScheduler):
             for group, rate in zip(optimizer.param_groups, base_lrs, strict=True):
                 put(group, "lr", rate)
         if cycle_momentum:
-            self.base_momentums, self.max_momentums = start(optimizer, base_momentum, max_momentum, self.use_beta1, last_epoch == -1)
+            self.base_momentums, self.max_momentums = start(
+                optimizer, base_momentum, max_momentum, self.use_beta1, last_epoch == -1
+            )
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 

@@ -17,7 +17,9 @@ class LinearLR(FactorSchedule):
         self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1
     ) -> None:  # fmt: skip
         if not 0 < start_factor <= 1.0:
-            raise ArgumentValueError(f"Starting multiplicative factor expected to be greater than 0 and less or equal to 1, got {start_factor}.")
+            raise ArgumentValueError(
+                f"Starting multiplicative factor expected to be greater than 0 and less or equal to 1, got {start_factor}."
+            )
         if not 0 <= end_factor <= 1.0:
             raise ArgumentValueError(f"Ending multiplicative factor expected to be between 0 and 1, got {end_factor}.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
@@ -32,7 +34,9 @@ class LinearLR(FactorSchedule):
         return 1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
 
     def _total_factor(self) -> float:
-        return self.start_factor + (self.end_factor - self.start_factor) * min(self.total_iters, self.last_epoch) / self.total_iters
+        return (
+            self.start_factor + (self.end_factor - self.start_factor) * min(self.total_iters, self.last_epoch) / self.total_iters
+        )
 
 
 class ExponentialLR(FactorSchedule):

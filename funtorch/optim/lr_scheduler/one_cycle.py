@@ -107,7 +107,9 @@ class OneCycleLR(LRScheduler):
         """The rates for this step; the groups' momentum is set on the way."""
         self._warn_outside()
         if self.last_epoch > self.total_steps:
-            raise ArgumentValueError(f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}")
+            raise ArgumentValueError(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
+            )
         path = _PATHS[self._anneal_func_type]
         phase, part = self._present(self.last_epoch)
         groups = self.optimizer.param_groups
