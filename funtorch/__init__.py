@@ -1,10 +1,15 @@
 """funtorch: PyTorch's eager API on JAX. ``import funtorch as torch``."""
 
+import gc as _gc
 import importlib as _importlib
 import typing as _typing
 from math import e, inf, nan, pi  # noqa: F401
 
-from . import autograd, func, ops, transforms  # noqa: F401
+# What is made here lives on: a collection midway would only take its time (a third of the import).
+_collecting = _gc.isenabled()
+_gc.disable()
+
+from . import autograd, func, ops, transforms
 from . import dtypes as _dtypes
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.modes import (
@@ -81,9 +86,13 @@ def _assert(condition, message):
 
 
 _LAZY = (
-    "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "models", "mps", "nn", "optim",
-    "profiler", "random", "return_types", "signal", "special", "utils", "xpu",
+    "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "masked", "models", "mps", "nn",
+    "optim", "profiler", "random", "return_types", "signal", "special", "utils", "xpu",
 )  # fmt: skip
+
+
+if _collecting:
+    _gc.enable()
 
 
 def __getattr__(name):

@@ -20,7 +20,6 @@ import numpy as np
 from . import dtypes
 from .devices import device
 from .errors import ArgumentTypeError, ArgumentValueError, MissingError
-from .nn.parameter import Parameter
 from .size import Size
 from .tensor import Tensor
 
@@ -71,6 +70,8 @@ class _Writer:
         )
 
     def _tensor(self, tensor: Tensor) -> dict[str, Any]:
+        from .nn.parameter import Parameter
+
         kind = "parameter" if isinstance(tensor, Parameter) else "tensor"
         return {kind: self._array(tensor.detach()._host("save()"), tensor), "requires_grad": tensor.requires_grad and tensor.is_leaf}
 
@@ -161,6 +162,8 @@ class _Reader:
     def _tensor(self, number: int, kind: str, requires_grad: bool) -> Any:
         key = (number, kind)
         if key not in self.tensors:
+            from .nn.parameter import Parameter
+
             tensor = self.place(Tensor._of_numpy(self._array(number)))
             self.tensors[key] = Parameter(tensor, requires_grad) if kind == "parameter" else tensor.requires_grad_(requires_grad)
         return self.tensors[key]

@@ -12,7 +12,6 @@ import numpy as np
 from ..errors import ArgumentValueError, FuntorchError, OpError, describe
 from . import tiers
 from .disk_cache import use_disk_cache
-from .host import prepare
 from .op import Op
 
 jax.config.update("jax_enable_x64", True)
@@ -73,6 +72,8 @@ def _new_slot(op: Op, key: tuple) -> Slot:
     if mode == "kernel":
         slot = Slot(None, 0, False)
     else:
+        from .host import prepare  # a few dozen files that code on an accelerator never needs
+
         specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in key]
         closed, shape = jax.make_jaxpr(op.fn, return_shape=True)(*specs)
         left = float("inf") if mode == "host" else tiers.patience(closed.jaxpr)

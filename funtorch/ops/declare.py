@@ -11,7 +11,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,6 +107,25 @@ MISSING = _Missing()
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 
 
+class Parameter(NamedTuple):
+    """A parameter of a declared function. (`inspect.signature` takes ten times as long, and there are hundreds.)"""
+
+    name: str
+    annotation: Any
+    default: Any
+    by_name: bool
+
+
+def parameters_of(fn: Callable) -> list[Parameter]:
+    """The parameters of a plain function, those by name only at the end."""
+    fn = inspect.unwrap(fn)
+    code, annotations = fn.__code__, fn.__annotations__
+    positional = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = dict(zip(reversed(positional), reversed(fn.__defaults__ or ()), strict=False)) | (fn.__kwdefaults__ or {})
+    return [Parameter(n, annotations.get(n), defaults.get(n, MISSING), i >= len(positional)) for i, n in enumerate((*positional, *named))]
+
+
 class Declaration:
     """What ``@op`` was told, and the Ops made from it: one for each set of static arguments."""
 
@@ -119,7 +138,7 @@ class Declaration:
         self.layout = layout
         self.check: Callable | None = None
         self.result: Callable | None = None
-        self.parameters = list(inspect.signature(fn).parameters.values())
+        self.parameters = parameters_of(fn)
         self.kinds = [_ARRAYS.get(str(p.annotation), "static") for p in self.parameters]
         # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
         self.bind = functools.lru_cache(maxsize=2048, typed=True)(self._bind)
@@ -128,7 +147,7 @@ class Declaration:
         """The Op for given statics. ``present`` has, for each array parameter, how many arrays it takes (None: one)."""
         takes_arrays = [kind != "static" for kind in self.kinds]
         operands = {i for i, kind in enumerate(k for k in self.kinds if k != "static") if kind.startswith("operand")}
-        positional = [p.kind is not p.KEYWORD_ONLY for p in self.parameters]
+        positional = [not p.by_name for p in self.parameters]
         names = [p.name for p in self.parameters]
         fn, name = self.fn, self.name
         # Where each operand stands among the arrays that are given.
@@ -169,7 +188,7 @@ class Declaration:
         """The text of the public function: checks, promotion, binding, call."""
         lines = [f"if {new} is not MISSING: {old} = {new}" for old, new in self._numpy_names()]
         if lines:
-            required = [p.name for p in self.parameters if p.default is p.empty]
+            required = [p.name for p in self.parameters if p.default is MISSING]
             lines += [f"if {name} is MISSING: missing({self.name!r}, {name!r})" for name in required]
         for position, (p, kind) in enumerate(zip(self.parameters, self.kinds, strict=True), 1):
             where = f"{p.name}, {self.name!r}, {p.name!r}, {position}"
@@ -237,10 +256,10 @@ class Declaration:
     def _signature(self, out: bool) -> str:
         parts, starred, optional = [], False, False
         for number, p in enumerate(self.parameters):
-            if p.kind is p.KEYWORD_ONLY and not starred:
+            if p.by_name and not starred:
                 parts.append("*")
                 starred = True
-            optional = optional or p.default is not p.empty or p.name in NUMPY_NAMES
+            optional = optional or p.default is not MISSING or p.name in NUMPY_NAMES
             parts.append(f"{p.name}=defaults[{number}]" if optional else p.name)
         extra = [f"{new}=MISSING" for old, new in self._numpy_names()] + (["out=None"] if out else [])
         if extra:
@@ -287,7 +306,7 @@ def op(
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
     declared.check, declared.result = check, result
     public: Any = _compile(declared, out and not view)
-    public.__doc__, public.__module__, public.__wrapped_op__ = fn.__doc__, fn.__module__, declared
+    public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared
     publish(public, public_name, namespace, alias, method, inplace, declared.kinds)
     return public
 
@@ -298,7 +317,7 @@ def _compile(declared: Declaration, out: bool) -> Callable:
         "Handle": Handle, "call": call, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
         "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
         "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
-        "defaults": [p.default if p.default is not p.empty else MISSING for p in declared.parameters],
+        "defaults": [p.default for p in declared.parameters],
     }  # fmt: skip
 
     def complete() -> None:
@@ -309,7 +328,6 @@ def _compile(declared: Declaration, out: bool) -> Callable:
 
     scope["complete"], scope["itself"] = complete, lambda: public
     public: Any = types.FunctionType(_unfinished.__code__, scope, declared.name.split(".")[-1])
-    public.__signature__ = inspect.Signature([p.replace(annotation=p.empty) for p in declared.parameters])
     return public
 
 
@@ -338,7 +356,7 @@ def publish(
 
 def with_numpy_names(fn: Callable) -> Callable:
     """``fn``, which also takes ``axis`` for ``dim`` and ``keepdims`` for ``keepdim``."""
-    if not any(p in NUMPY_NAMES for p in inspect.signature(fn).parameters):
+    if not any(p.name in NUMPY_NAMES for p in parameters_of(fn)):
         return fn
 
     @functools.wraps(fn)

@@ -103,7 +103,7 @@ def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
 
 
 def _unroll(given: Inputs) -> int:
-    return 4 if given.x.shape[0] > 8 else 1
+    return 2 if given.x.shape[0] > 8 else 1
 
 
 def _before(all_states: Array, first: Array, reverse: bool) -> Array:

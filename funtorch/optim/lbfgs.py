@@ -97,14 +97,15 @@ class LBFGS(Optimizer):
     def _descend(self, closure: Callable, state: dict[str, Any], loss: float, grad: Tensor) -> None:
         group = self.param_groups[0]
         rate, tiny = group["lr"], group["tolerance_change"]
-        rate = rate.item() if isinstance(rate, Tensor) else rate
+        number = rate.item() if isinstance(rate, Tensor) else rate
         calls = 1
         for iteration in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             direction = _direction(state, grad, group["history_size"])
             before = loss
             state.update(d=direction, prev_flat_grad=grad.clone(), prev_loss=loss)
-            state["t"] = t = min(1.0, 1.0 / float(grad.abs().sum())) * rate if state["n_iter"] == 1 else rate
+            t = min(1.0, 1.0 / float(grad.abs().sum())) * number if state["n_iter"] == 1 else number
+            state["t"] = rate.new_full((), t) if isinstance(rate, Tensor) else t  # a Tensor where the rate is one
             slope = float(grad.dot(direction))
             if slope > -tiny:
                 return
@@ -121,7 +122,7 @@ class LBFGS(Optimizer):
                     loss, grad = float(self._closure_loss(closure)), self._gradient()
             calls += spent
             state["func_evals"] += spent
-            moved = abs(state["t"]) * float(direction.abs().max())
+            moved = abs(float(state["t"])) * float(direction.abs().max())
             small = float(grad.abs().max()) <= group["tolerance_grad"] or moved <= tiny or abs(loss - before) < tiny
             if last or calls >= group["max_eval"] or small:
                 return
