@@ -46,6 +46,7 @@ class Options:
 
 
 def as_tuple(value: Any) -> tuple:
+    """A tuple of what a list or tuple holds, or of ``value`` alone."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 

@@ -45,6 +45,7 @@ def _inv_ex(A: Array):  # noqa: N803
 
 
 def inverse_of(name: str, a: Any) -> Any:
+    """The inverse of each matrix of a batch (*, N, N)."""
     value_as(name, a)
     inverse, info = _inv_ex(a)
     raise_for(info, lambda batch, k: LinAlgError(SINGULAR.format(name, batch, k)))

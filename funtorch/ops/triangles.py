@@ -12,6 +12,7 @@ from .return_types import TYPES
 
 
 def triangular(a: Array, b: Array, upper: bool, left: bool, unit: bool, transpose: bool = False) -> Array:
+    """The solution of a x = b (x a = b unless ``left``) for triangular a (*, N, N), batches broadcast together."""
     a, b = broadcast_batches(a, b)
     return lax.linalg.triangular_solve(a, b, left_side=left, lower=not upper, unit_diagonal=unit, transpose_a=transpose)
 

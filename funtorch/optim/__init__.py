@@ -1,5 +1,8 @@
 """Optimisers: one algorithm a file."""
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -18,7 +21,14 @@ from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
+
+def __getattr__(name: str) -> _Any:
+    if name == "swa_utils":  # which needs funtorch.nn
+        return _importlib.import_module(f"{__name__}.swa_utils")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam", "Optimizer", "RAdam", "RMSprop",
-    "Rprop", "SparseAdam", "from_optax", "lr_scheduler",
+    "Rprop", "SparseAdam", "from_optax", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
