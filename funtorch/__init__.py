@@ -11,6 +11,7 @@ _gc.disable()
 
 from . import autograd, func, ops, transforms
 from . import dtypes as _dtypes
+from .assertions import _assert, _check, _check_index, _check_type, _check_value  # noqa: F401
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
@@ -78,11 +79,6 @@ def result_type(tensor1, tensor2):
 def typename(obj):
     """The name of an object's type, with its module."""
     return f"{type(obj).__module__}.{type(obj).__qualname__}"
-
-
-def _assert(condition, message):
-    """Raise AssertionError with this message if the condition is false."""
-    assert condition, message
 
 
 _LAZY = (

@@ -155,6 +155,7 @@ class Tensor(Handle):
     is_nested = property(lambda self: False)
     is_mkldnn = property(lambda self: False)
     is_mps = property(lambda self: False)
+    is_xpu = property(lambda self: False)
     is_xla = property(lambda self: self.device.type == "tpu")
 
     def get_device(self) -> int:

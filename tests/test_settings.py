@@ -129,6 +129,22 @@ def test_assert_as_a_function():
         funtorch._assert(funtorch.tensor(False), "wrong")
 
 
+CHECKS = {"_check": RuntimeError, "_check_index": IndexError, "_check_value": ValueError, "_check_type": TypeError}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_checks_as_functions(name):
+    for lib in (torch, funtorch):
+        check = getattr(lib, name)
+        check(True, lambda: "fine")
+        with pytest.raises(CHECKS[name], match="wrong"):
+            check(False, lambda: "wrong")
+        with pytest.raises(CHECKS[name], match="Expected cond to be True"):
+            check(False)
+        with pytest.raises(TypeError, match="must be a bool"):
+            check("yes")
+
+
 def test_parts_have_names_in_a_profile():
     @funtorch.profiler.record_function("outer")
     def part(depth):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
-from .engine import CONCRETE, run, run_traced
+from .engine import CONCRETE, moves, run, run_traced
 from .handle import Handle, make
 from .levels import WRAPPED, Level
 from .op import Op
@@ -61,13 +62,23 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         if needs and not state.grad:  # JAX may differentiate the trace itself
             outs = jax.lax.stop_gradient(outs)
     else:
+        before = moves.count
         outs = run(op, values, key)
+        if moves.count != before:
+            _keep_moved(args, values)
     results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)
     if needs and recording and state.grad:
         record(op, args, values, key, results, top.depth if top is not None else 0)
     if op.view and not isinstance(results, list):
         _attach(results, args[0], op)
     return tuple(results) if isinstance(results, list) else results
+
+
+def _keep_moved(args: Sequence[Any], values: list[Any]) -> None:
+    """Let Tensors keep the arrays that a kernel wanted in place of their own."""
+    for arg, value in zip(args, values, strict=True):
+        if isinstance(arg, Handle) and type(arg._payload) is np.ndarray and type(value) is not np.ndarray:
+            arg._payload = value
 
 
 def _tape_level(args: Sequence[Any], top: Level | None, ceiling: int) -> Level | None:

@@ -12,15 +12,19 @@ from typing import Any
 
 MODES = ("auto", "host", "kernel")
 
-# Microseconds, measured on one x86 core: a primitive in NumPy, an element it writes, a multiply-add in BLAS; a dispatch of XLA's,
-# an argument or result, an element (fused), a multiply-add.
-HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.4, 0.00015, 0.00005
-KERNEL_CALL, KERNEL_ARRAY, KERNEL_ELEMENT, KERNEL_PRODUCT = 8.0, 0.5, 0.0001, 0.00004
+# Microseconds, measured on one x86 core. NumPy: a primitive, an element it writes, a multiply-add in BLAS. XLA: a dispatch, an argument
+# or result, an element of these, an element between them (fused, it is not written), a multiply-add.
+HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.4, 0.00012, 0.00005
+KERNEL_CALL, KERNEL_ARRAY, KERNEL_MOVED, KERNEL_FUSED, KERNEL_PRODUCT = 8.0, 0.5, 0.00012, 0.00003, 0.00004
 LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
 # (host microseconds below, calls on the host before a kernel)
 PATIENCE = ((100.0, 64), (400.0, 16), (LARGE, 4))
 # What NumPy does by making a view: no work on the host.
 FREE = frozenset({"reshape", "squeeze", "expand_dims", "transpose", "rev", "slice", "dynamic_slice", "broadcast_in_dim", "split"})
+# Elements that one element of these counts for; XLA's own vectorised forms of the dear ones count for a third of it.
+WEIGHTS = dict.fromkeys(("exp", "log", "tanh", "logistic", "erf", "pow", "sin", "cos", "log1p", "expm1", "exp2", "atan2"), 8) | {
+    "sort": 40, "rsqrt": 3, "sqrt": 2, "div": 2, "gather": 4, "scatter-add": 10, "select_n": 2,
+}  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -42,9 +46,13 @@ class Work:
                 for each in inner:
                     self.add(getattr(each, "jaxpr", each))
             else:
+                name = eqn.primitive.name
                 size = sum(math.prod(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape"))
                 self.steps += 1
-                self.elements += 0 if eqn.primitive.name in FREE else size
+                if name.startswith(("reduce", "arg", "cum")):  # these read more than they write
+                    self.elements += sum(math.prod(v.aval.shape) for v in eqn.invars)
+                elif name not in FREE:
+                    self.elements += size * WEIGHTS.get(name, 1)
                 self.products += size * _depth(eqn)
         return self
 
@@ -65,11 +73,13 @@ def patience(jaxpr: Any) -> float:
     work = Work().add(jaxpr)
     if work.loops:
         return PATIENCE[-1][1]
-    arrays = len(jaxpr.invars) + len(jaxpr.outvars)
+    outside = [*jaxpr.invars, *jaxpr.outvars]
+    moved = sum(math.prod(v.aval.shape) for v in outside)
     host = HOST_STEP * work.steps + HOST_ELEMENT * work.elements + HOST_PRODUCT * work.products
-    kernel = KERNEL_CALL + KERNEL_ARRAY * arrays + KERNEL_ELEMENT * work.elements + KERNEL_PRODUCT * work.products
-    if host >= LARGE:
-        return 0
+    kernel = KERNEL_CALL + KERNEL_ARRAY * len(outside) + KERNEL_MOVED * moved / 2
+    kernel += KERNEL_FUSED * work.elements + KERNEL_PRODUCT * work.products
     if host <= kernel:
         return math.inf
+    if host >= LARGE:
+        return 0
     return next(calls for limit, calls in PATIENCE if host < limit)

@@ -71,6 +71,12 @@ def _fitting(result: Handle, want: Any, name: str) -> Handle:
     return cast(result, to)
 
 
+def _same_type(out: Any, result: Handle, name: str) -> None:
+    if isinstance(out, Handle) and out._payload.dtype != result._payload.dtype:
+        want, found = (TYPE_NAMES[FROM_NUMPY[x._payload.dtype].name].lower() for x in (result, out))
+        raise OpError(f"{name}(): Expected out tensor to have dtype {want}, but got {found} instead")
+
+
 def _check_overlap(target: Handle, name: str) -> None:
     if target._base is None:
         return
@@ -99,11 +105,17 @@ def overwrite(fn: Callable, name: str) -> Callable:
     return in_place
 
 
-def into(out: Any, result: Any, name: str) -> Any:
-    """Write a result, or each of several, into ``out=``; an ``out`` of another shape is resized."""
+def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
+    """Write a result, or each of several, into ``out=``; an ``out`` of another shape is resized.
+
+    Raises RuntimeError if the result can't be cast to the type of ``out``, or (``exact``) is of another type.
+    """
     if isinstance(result, tuple):
         if not isinstance(out, (tuple, list)) or len(out) != len(result):
             raise ArgumentTypeError(f"{name}(): argument 'out' must be tuple of {len(result)} Tensors")
+        if exact:
+            for o, r in zip(out, result, strict=True):
+                _same_type(o, r, name)
         written = [into(o, r, name) for o, r in zip(out, result, strict=True)]
         return type(result)(*written) if hasattr(result, "_fields") else tuple(written)
     if not isinstance(out, Handle):
@@ -113,6 +125,8 @@ def into(out: Any, result: Any, name: str) -> Any:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
+    if exact:
+        _same_type(out, result, name)
     result = _fitting(result, out._payload.dtype, name)
     if result._payload.shape == out._payload.shape:
         write(out, result)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..core.handle import Handle, value_of
+from ..core.promotion import result_type
+from ..dtypes import FLOAT, INTEGER
 from ..errors import ArgumentTypeError, OpError
+from ..tensor import Tensor
+from .assignment import TYPE_NAMES
 from .declare import Array, Operand, function, op
 from .operands import is_floating, is_inexact, kind_of, refuse, tensor_first, truth
 
@@ -156,8 +161,25 @@ def equal(input: Any, other: Any) -> bool:
     return bool(eq(input, other).all())
 
 
-@op(promote="arith", check=None)
-def isin(elements: Operand, test_elements: Operand, *, assume_unique=False, invert=False):
-    """Whether each element is among others. elements (*), test_elements (*); either may be a number; z like elements."""
-    found = (elements[..., None] == test_elements.reshape(-1)).any(-1)
+@op(name="_isin", method=False)
+def _isin(elements: Array, test_elements: Array, kind, invert):
+    """Whether each element is among others, all in one type."""
+    x, y = elements.astype(kind.numpy), test_elements.astype(kind.numpy)
+    found = (x[..., None] == y.reshape(-1)).any(-1)
     return ~found if invert else found
+
+
+@function()
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False, out: Any = None) -> Any:
+    """Whether each element is among others. elements (*), test_elements (*); one may be a number; z like elements.
+
+    ``assume_unique`` changes nothing here. Raises TypeError for two numbers, RuntimeError for bools and complex numbers.
+    """
+    if not (isinstance(elements, Handle) or isinstance(test_elements, Handle)):
+        raise ArgumentTypeError("isin(): one of elements and test_elements must be Tensor, but both are numbers")
+    kind = result_type((elements, test_elements))
+    x, y = (a if isinstance(a, Handle) else Tensor._of_numpy(np.array(a)) for a in (elements, test_elements))
+    for a in (x, y):
+        if a.dtype.category not in (INTEGER, FLOAT):
+            raise OpError(f"Unsupported input type encountered for isin(): {TYPE_NAMES[a.dtype.name]}")
+    return _isin(x, y, kind, bool(invert), out=out)

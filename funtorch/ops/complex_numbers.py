@@ -160,13 +160,13 @@ def _pair(x: Array, y: Array, name: str) -> tuple[Array, Array]:
     return first.astype(wide), second.astype(wide)
 
 
-@op(method=False)
+@op(method=False, exact_out=True)
 def complex(real: Array, imag: Array):
     """Complex numbers from their parts: z = a + b i. real (*), imag (*): floats of one type. Raises RuntimeError otherwise."""
     return jax.lax.complex(*_pair(real, imag, "complex"))
 
 
-@op(method=False)
+@op(method=False, exact_out=True)
 def polar(abs: Array, angle: Array):
     """Complex numbers from modulus and angle: z = r e^(i a). abs (*), angle (*): floats of one type.
 

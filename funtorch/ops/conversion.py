@@ -176,6 +176,10 @@ def share_memory_(self: Tensor) -> Tensor:
     return self
 
 
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Nothing: JAX keeps an array until all that reads it is done."""
+
+
 def as_subclass(self: Tensor, cls: type) -> Any:
     """A Tensor of class ``cls`` with the same elements. Raises TypeError if it is not a class of Tensors."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
@@ -186,5 +190,5 @@ def as_subclass(self: Tensor, cls: type) -> Any:
     return made
 
 
-for _plain in (pin_memory, share_memory_, as_subclass):
+for _plain in (pin_memory, share_memory_, record_stream, as_subclass):
     registry.add_method(_plain.__name__, _plain)

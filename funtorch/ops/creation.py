@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any
 
 import jax
@@ -285,8 +287,8 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any 
 def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """``start, start + step, ...`` below ``end``: shape (ceil((end - start) / step),).
 
-    dtype: int64 if all arguments are integers, otherwise the default. Raises RuntimeError for a step of zero or of the
-    wrong sign.
+    dtype: that of ``out``; int64 if all arguments are integers, otherwise the default. Raises RuntimeError for a step of
+    zero or of the wrong sign, ValueError for one that an integer dtype rounds to zero.
     """
     start, end, step = static(start), static(end), static(step)
     if end is None:
@@ -298,8 +300,15 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype
     if not all(math.isfinite(v) for v in (start, end)):
         raise OpError(f"arange(): unsupported range: {start} -> {end}")
     whole = not any(isinstance(v, float) for v in (start, end, step))
+    if dtype is None and out is not None:
+        dtype = out.dtype
     kind = as_dtype(dtype) if dtype is not None else (dtypes.int64 if whole else dtypes.default())
     count = -((start - end) // step) if whole else max(0, math.ceil((end - start) / step))
+    if kind.category == dtypes.INTEGER and not whole:
+        start, end, step, whole = int(start), int(end), int(step), True
+        if step == 0:
+            raise ArgumentValueError("arange(): step must be nonzero")
+        count = -((start - end) // step) if kind == dtypes.int64 else count
     wide = np.int64 if whole else np.float64
     values = wide(start) + np.arange(count, dtype=np.int64).astype(wide) * wide(step)
     return _out(out, place(values.astype(kind.numpy), device, requires_grad))
@@ -316,8 +325,6 @@ def range_(start: Any, end: Any = None, step: Any = 1, **options: Any) -> Tensor
 
 def _spaced(start: Any, end: Any, steps: int, kind: DType) -> np.ndarray:
     """Evenly spaced values, from both ends to the middle as PyTorch computes them."""
-    if steps < 0:
-        raise OpError(f"linspace(): number of steps must be non-negative, got {steps}")
     if steps == 1:
         return np.array([start]).astype(kind.numpy)
     wide = np.complex128 if kind.is_complex else np.float64
@@ -331,25 +338,71 @@ def _spaced(start: Any, end: Any, steps: int, kind: DType) -> np.ndarray:
 
 @function()
 def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
-    """``steps`` evenly spaced values from ``start`` to ``end``, both included: shape (steps,)."""
-    start, end = static(start), static(end)
-    kind = _space_dtype(start, end, dtype)
-    return _out(out, place(_spaced(start, end, int(steps), kind), device, requires_grad))
+    """``steps`` evenly spaced values from ``start`` to ``end``, both included: shape (steps,).
+
+    Raises RuntimeError for negative steps or for a Tensor with dimensions, TypeError for steps that are no integer.
+    """
+    start, end, steps = _ends("linspace", start, end, steps)
+    kind = _space_dtype(start, end, dtype, out)
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        return _out(out, call(_spacing(steps, kind, None), _as_tensors(start, end)))
+    return _out(out, place(_spaced(start, end, steps, kind), device, requires_grad))
 
 
-def _space_dtype(start: Any, end: Any, dtype: Any) -> DType:
-    if dtype is not None:
-        return as_dtype(dtype)
-    return dtypes.default().to_complex() if isinstance(start, complex) or isinstance(end, complex) else dtypes.default()
+def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    """Both ends, as Python numbers where their values are known, and the number of steps, checked."""
+    if isinstance(steps, bool) or not hasattr(steps, "__index__"):
+        raise ArgumentTypeError(
+            f"{name}() received an invalid combination of arguments: steps must be int, not {type(steps).__name__}"
+        )
+    for x in (start, end):
+        if isinstance(x, Tensor) and value_of(x).shape:
+            raise OpError(f"{name} only supports 0-dimensional start and end tensors, got {list(value_of(x).shape)}")
+    steps = operator.index(steps)
+    if steps < 0:
+        raise OpError(f"{name}(): number of steps must be non-negative, got {steps}")
+    start, end = (x if isinstance(x, Tensor) and concrete(x) is None else static(x) for x in (start, end))
+    return start, end, steps
+
+
+def _as_tensors(*numbers: Any) -> list[Tensor]:
+    return [x.detach() if isinstance(x, Tensor) else Tensor._of_numpy(np.array(x)) for x in numbers]
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _spacing(steps: int, kind: DType, base: float | None) -> Op:
+    """Evenly spaced values between ends whose values are not known, or powers of ``base``."""
+    wide = np.complex128 if kind.is_complex else np.float64
+
+    def pure(start: Any, end: Any) -> Any:
+        low, high = start.astype(wide), end.astype(wide)
+        step = (high - low) / max(steps - 1, 1)
+        i = np.arange(steps)
+        spaced = jax.numpy.where((i < steps // 2) | (steps == 1), low + step * i, high - step * (steps - 1 - i))
+        return (spaced if base is None else jax.numpy.power(wide(base), spaced)).astype(kind.numpy)
+
+    return Op(pure, "linspace" if base is None else "logspace")
+
+
+def _space_dtype(start: Any, end: Any, dtype: Any, out: Any) -> DType:
+    if dtype is not None or out is not None:
+        return as_dtype(out.dtype if dtype is None else dtype)
+    is_complex = any(x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex) for x in (start, end))
+    return dtypes.default().to_complex() if is_complex else dtypes.default()
 
 
 @function()
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
-    """``steps`` values from base**start to base**end, evenly spaced on a logarithmic scale: shape (steps,)."""
-    start, end = static(start), static(end)
-    kind = _space_dtype(start, end, dtype)
+    """``steps`` values from base**start to base**end, evenly spaced on a logarithmic scale: shape (steps,).
+
+    Raises as `linspace`.
+    """
+    start, end, steps = _ends("logspace", start, end, steps)
+    kind = _space_dtype(start, end, dtype, out)
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        return _out(out, call(_spacing(steps, kind, float(base)), _as_tensors(start, end)))
     wide = dtypes.complex128 if kind.is_complex else dtypes.float64
-    values = np.power(np.asarray(base, wide.numpy), _spaced(start, end, int(steps), wide))
+    values = np.power(np.asarray(base, wide.numpy), _spaced(start, end, steps, wide))
     return _out(out, place(values.astype(kind.numpy), device, requires_grad))
 
 

@@ -41,7 +41,7 @@ def static(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(static(v) for v in value)
     if isinstance(value, Handle):
-        return value.item() if value._payload.ndim == 0 else tuple(value.tolist())
+        return value.item() if not value._payload.shape else tuple(value.tolist())
     if isinstance(value, np.generic):
         return value.item()
     return value
@@ -138,6 +138,7 @@ class Declaration:
         self.layout = layout
         self.check: Callable | None = None
         self.result: Callable | None = None
+        self.exact_out = False
         self.parameters = parameters_of(fn)
         self.kinds = [_ARRAYS.get(str(p.annotation), "static") for p in self.parameters]
         # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
@@ -211,7 +212,7 @@ class Declaration:
         if self.result is not None:
             lines.append("result = wrap(result)")
         if out:
-            lines.append(f"return result if out is None else into(out, result, {self.name!r})")
+            lines.append(f"return result if out is None else into(out, result, {self.name!r}{', True' * self.exact_out})")
         else:
             lines.append("return result")
         return f"def {self.name.split('.')[-1]}({self._signature(out)}):\n    " + "\n    ".join(lines)
@@ -282,6 +283,7 @@ def op(
     layout: Callable | None = None,
     check: Callable | None = None,
     result: Callable | None = None,
+    exact_out: bool = False,
 ) -> Any:
     """Declare an op.
 
@@ -296,15 +298,16 @@ def op(
         view, inverse, layout: see `core.op.Op`; ``inverse`` and ``layout`` get the statics after their own arguments.
         check: called with the public arguments before anything else, to raise on what shapes alone can't show.
         result: makes the public result from the tuple of Tensors (a named tuple's ``_make``).
+        exact_out: whether ``out=`` must have the result's dtype, where for most ops it may be one to which that can be cast.
     """
     if fn is None:
         return functools.partial(
             op, promote=promote, namespace=namespace, name=name, alias=alias, method=method, inplace=inplace, out=out,
-            view=view, inverse=inverse, layout=layout, check=check, result=result,
+            view=view, inverse=inverse, layout=layout, check=check, result=result, exact_out=exact_out,
         )  # fmt: skip
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
-    declared.check, declared.result = check, result
+    declared.check, declared.result, declared.exact_out = check, result, exact_out
     public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared
     publish(public, public_name, namespace, alias, method, inplace, declared.kinds)

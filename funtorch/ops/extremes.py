@@ -51,7 +51,7 @@ def amin(input: Array, dim=(), keepdim=False):
     return _extreme(input, dim, keepdim, "amin", jnp.min)
 
 
-@op(result=TYPES["aminmax"]._make)
+@op(result=TYPES["aminmax"]._make, exact_out=True)
 def aminmax(input: Array, *, dim=None, keepdim=False):
     """Smallest and largest element, of all or along one dimension. input (*); gives (min, max). Raises RuntimeError if empty."""
     if input.size == 0 and dim is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy import special
 
 from ..dtypes import default
@@ -21,7 +23,18 @@ from .operands import in_float32, is_inexact, number, refuse, tensor_somewhere, 
 def lgamma(input: Operand):
     """Logarithm of |gamma(x)|. input (*); infinite at 0, -1, -2, ..."""
     refuse("lgamma", input, "c")
-    return in_float32(jax.lax.lgamma)(input)
+    return in_float32(_lgamma)(input)
+
+
+@jax.custom_jvp
+def _lgamma(x: Array) -> Array:
+    return jax.lax.lgamma(x)
+
+
+@_lgamma.defjvp
+def _lgamma_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x,), (t,) = primals, tangents
+    return _lgamma(x), t * _digamma(x)  # whose own derivative is right at negative x, as that of JAX's rule is not
 
 
 @op(promote="float", inplace=True, alias=("special.digamma", "special.psi"))
@@ -31,10 +44,40 @@ def digamma(input: Operand):
     return in_float32(_digamma)(input)
 
 
+@jax.custom_jvp
 def _digamma(x: Array) -> Array:
     zero = x == 0
     pole = jnp.copysign(number(math.inf, x.dtype), -x)
     return jnp.where(zero, pole, jax.lax.digamma(jnp.where(zero, 1, x)))
+
+
+@_digamma.defjvp
+def _digamma_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x,), (t,) = primals, tangents
+    return _digamma(x), t * _derivative(1, x)
+
+
+def _derivative(n: int, x: Array) -> Array:
+    r"""Derivative n > 0 of `_digamma`, for x < 0 by :math:`\psi_n(x) = (-1)^n \psi_n(1 - x) - \pi \cot^{(n)}(\pi x)`.
+
+    XLA's zeta function, by which JAX computes it everywhere, loses digits from about -7 on, and is wrong beyond -9.
+    """
+    negative = x < 0
+    pole = negative & (x == jnp.floor(x)) & (x > -jnp.inf)
+    upper = special.polygamma(n, jnp.where(negative & ~pole, 1 - x, jnp.where(pole, 0, x)))
+    inside = jnp.where(negative & ~pole, x, -0.5)
+    cotangent = 1 / jnp.tan(math.pi * (inside - jnp.round(inside)))
+    below = (-1) ** n * upper - math.pi * jnp.polyval(np.asarray(_cotangent_derivative(n), x.dtype), cotangent)
+    return jnp.where(negative & ~pole, below, upper)
+
+
+@functools.lru_cache(maxsize=256)
+def _cotangent_derivative(n: int) -> tuple[float, ...]:
+    """Derivative n of cot(pi x) as a polynomial of cot(pi x), highest power first: D c = -pi (1 + c^2)."""
+    made = np.array([1.0, 0.0])
+    for _ in range(n):
+        made = np.polymul(np.polyder(made), [-math.pi, 0.0, -math.pi])
+    return tuple(made)
 
 
 @op(alias=("special.polygamma",), method=False)
@@ -44,7 +87,7 @@ def polygamma(n, input: Array):
     if n < 0:
         raise OpError("polygamma(n, x) does not support negative n.")
     x = input if is_inexact(input) else input.astype(default().numpy)
-    return in_float32(_digamma if n == 0 else lambda v: special.polygamma(n, v))(x)
+    return in_float32(_digamma if n == 0 else lambda v: _derivative(n, v))(x)
 
 
 def _polygamma(self: Any, n: int) -> Any:
@@ -63,7 +106,7 @@ def mvlgamma(input: Operand, p):
     if p < 1:
         raise OpError("p has to be greater than or equal to 1")
     constant = p * (p - 1) / 4 * math.log(math.pi)
-    return in_float32(lambda x: sum(jax.lax.lgamma(x - j / 2) for j in range(p)) + number(constant, x.dtype))(input)
+    return in_float32(lambda x: sum(_lgamma(x - j / 2) for j in range(p)) + number(constant, x.dtype))(input)
 
 
 @op(promote="float", inplace=True, alias=("special.gammainc",), check=tensors_only("igamma"))

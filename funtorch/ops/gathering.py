@@ -69,7 +69,7 @@ def _check_gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> None:
             )
 
 
-@op(check=_check_gather)
+@op(check=_check_gather, exact_out=True)
 def gather(input: Array, dim, index: Array, *, sparse_grad=False):
     """Elements picked along one dimension: z[i, j, k] = x[i, index[i, j, k], k] for dim = 1. index (*), z (*) like index.
 

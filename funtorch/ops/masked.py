@@ -8,7 +8,9 @@ that can't be broadcast.
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,25 @@ def _count(input: Tensor, dims: tuple[int, ...], keepdim: bool, mask: Tensor | N
     selected = _selected(input, mask)
     chosen = ones_like(input, dtype=dtypes.bool_) if selected is None else selected
     return reduction.sum(chosen, dims, keepdim) if input.dim() else chosen.to(dtypes.int64)
+
+
+@function("masked", name="_input_mask")
+def input_mask(input: Tensor, *args: Any, mask: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """Which elements of the input a function of this file looks at: bools in the input's shape."""
+    selected = _selected(input, mask)
+    return ones_like(input, dtype=dtypes.bool_) if selected is None else selected
+
+
+@function("masked", name="_output_mask")
+def output_mask(op: Callable, input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Which elements of ``op(input, *args, **kwargs)`` depend on at least one selected element: bools in its shape."""
+    bound = inspect.signature(op).bind(input, *args, **kwargs)
+    bound.apply_defaults()
+    given = bound.arguments
+    mask = input_mask(input, mask=given["mask"])
+    if "keepdim" not in given or not input.dim():
+        return mask
+    return reduction.any(mask, wrap_dims(given["dim"], input.dim()), given["keepdim"])
 
 
 @function("masked")
@@ -180,7 +201,7 @@ def var(
     dims, values = wrap_dims(dim, input.dim()), input.to(kind)
     centred = values - mean(values, dims, keepdim=True, mask=mask)
     square = centred * centred.conj() if kind.is_complex else centred * centred
-    total = sum(square.real if kind.is_complex else square, dims, keepdim=keepdim, mask=mask)
+    total = sum(square, dims, keepdim=keepdim, mask=mask)
     left = _count(input, dims, keepdim, mask) - taken
     return total / left.clamp(min=0)
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .activation import PURE
+from .assignment import into
 from .batch_norm import batch_norm
 from .creation import empty
 from .declare import Array, function, op
@@ -53,16 +54,22 @@ def native_group_norm(
 
 @function()
 def native_batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
-) -> tuple[Any, Any, Any]:
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+    *, out: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """`nn.functional.batch_norm`, with the mean and 1 / sqrt(var + eps) of each channel (empty without ``training``).
 
     input (N, C, *), weight (C), bias (C); z the same, and two of (C).
     """
     z = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    found = (z, *_channel_statistics(input, weight, training, eps))
+    return found if out is None else into(out, found, "native_batch_norm")
+
+
+def _channel_statistics(input: Any, weight: Any, training: bool, eps: float) -> tuple[Any, Any]:
     if not training:
-        return z, empty(0, dtype=input.dtype), empty(0, dtype=input.dtype)
+        return empty(0, dtype=input.dtype), empty(0, dtype=input.dtype)
     axes = (0, *range(2, input.dim()))
     mean, scale = moments(input.detach(), axes, float(eps), tuple(input.shape))
     kind = input.dtype if weight is None else weight.dtype
-    return z, mean.to(kind), scale.to(kind)
+    return mean.to(kind), scale.to(kind)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from .. import dtypes
 from ..core.batching import at_front, lift_draw, open_vmaps
+from ..core.call import call
 from ..core.generators import Generator, default_generator
 from ..core.handle import in_place_allowed, value_of
-from ..core.levels import Batched
+from ..core.levels import WRAPPED, Dual
+from ..core.op import Op
 from ..core.recorder import draw
 from ..core.state import state
 from ..core.views import concrete, write
@@ -146,8 +149,11 @@ def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | No
 def _lanes(tensor: Tensor, name: str) -> tuple[np.ndarray, list]:
     """The values in all lanes, lanes first, and the levels that they belong to."""
     levels, current = [], tensor
-    while type(value_of(current)) is Batched:
+    while type(value_of(current)) in WRAPPED:
         payload = current._payload
+        if type(payload) is Dual:
+            current = payload.primal
+            continue
         if payload.level.randomness == "same":
             raise OpError(f"vmap: Vmap does not support {name} with randomness='same' on a mapped input")
         levels.append(payload.level)
@@ -165,10 +171,14 @@ def _by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
     if state.recorder is not None:
         state.recorder.decision(tensor, name)
     values, levels = _lanes(tensor, name)
-    result: Tensor = Tensor._of_numpy(sampler(values))
+    result: Tensor = Tensor._of_numpy(np.asarray(sampler(values)))
     for level in reversed(levels):
         result = level.wrap(result, 0)
     return result
+
+
+# A draw is on the tape of the Tensors that decide its law, with derivative 0 with respect to them, as in PyTorch.
+_DRAWN = Op(lambda *decided: jax.lax.stop_gradient(decided[-1]), "drawn")
 
 
 @function(method=True)
@@ -180,7 +190,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     if p is not None:
         return bernoulli_mask(tuple(input.shape), p, input.dtype, generator)
     twister = (generator or default_generator).twister
-    made = _by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))
+    made = call(_DRAWN, (input, _by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))))
     return made if out is None else into(out, made, "bernoulli")
 
 
@@ -208,7 +218,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates that ``input`` holds."""
     twister = (generator or default_generator).twister
-    return _by_values(input, "poisson", lambda v: twister.poisson(v))
+    return call(_DRAWN, (input, _by_values(input, "poisson", lambda v: twister.poisson(v))))
 
 
 @function()
@@ -244,7 +254,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     if low is not None and (low < 0).any():
         raise OpError("normal expects all elements of std >= 0.0")
     shape = np.broadcast_shapes(*(tuple(t.shape) for t in tensors))
-    made = sample("normal", shape, tensors[0].dtype, generator) * std + mean
+    made = call(_DRAWN, (*tensors, sample("normal", shape, tensors[0].dtype, generator) * std + mean))
     return made if out is None else into(out, made, "normal")
 
 

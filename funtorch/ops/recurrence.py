@@ -21,23 +21,33 @@ GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}  # in units of the h
 
 
 class Inputs(NamedTuple):
-    """What a recurrence reads: W_ih x + b (T, N, G), h_0 (N, P), c_0 (N, H), W_hh (G, P), W_hr (P, H), b_hn (H), lengths (N)."""
+    """What a recurrence reads.
+
+    x (T, N, D), W_ih (G, D), b (G), h_0 (N, P), c_0 (N, H), W_hh (G, P), W_hr (P, H), b_hn (H), lengths (N); None: has none.
+    """
 
     x: Array
+    w_ih: Array
+    b: Array | None
     h: Array
-    c: Maybe
-    w: Array
-    project: Maybe
-    hidden_bias: Maybe
-    lengths: Maybe
+    c: Array | None
+    w_hh: Array
+    w_hr: Array | None
+    b_hn: Array | None
+    lengths: Array | None
+
+    def sums(self) -> Array:
+        """W_ih x + b, (T, N, G)."""
+        sums = self.x @ self.w_ih.T
+        return sums if self.b is None else sums + self.b
 
 
 class Slopes(NamedTuple):
     """The tangents' coefficients: of the gates (T, N, G), of the cell in itself, and of h in the cell (LSTM) or itself (GRU)."""
 
     gates: Array
-    cell: Maybe
-    carry: Maybe
+    cell: Array | None
+    carry: Array | None
 
 
 def sigmoid(x: Array) -> Array:
@@ -46,12 +56,12 @@ def sigmoid(x: Array) -> Array:
     return half * jnp.tanh(half * x) + half
 
 
-def lstm_gates(pre: Array) -> list[Array]:
-    """i, f, g, o of the sums before the gates (*, 4 H): three sigmoids and a tanh, as one tanh of all."""
+def lstm_gates(pre: Array) -> Array:
+    """i, f, g, o side by side, of the sums before the gates (*, 4 H): three sigmoids and a tanh, as one tanh of all."""
     size = pre.shape[-1] // 4
     scale = np.repeat(np.array([0.5, 0.5, 1.0, 0.5], pre.dtype), size)
     shift = np.repeat(np.array([0.5, 0.5, 0.0, 0.5], pre.dtype), size)
-    return jnp.split(jnp.tanh(pre * scale) * scale + shift, 4, -1)
+    return jnp.tanh(pre * scale) * scale + shift
 
 
 def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array, Array]:
@@ -62,18 +72,20 @@ def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array
     return r, z, jnp.tanh(x[..., 2 * size :] + r * q), q
 
 
-def step(mode: str, x: Array, h: Array, c: Maybe, hidden: Array, given: Inputs) -> tuple[Array, Maybe]:
-    """h and c one step later; ``hidden`` is W_hh h."""
+def step(mode: str, sums: Array, h: Array, c: Array | None, given: Inputs) -> tuple[Array, Array | None, Array | None]:
+    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x + b."""
+    hidden = h @ given.w_hh.T
     if mode == "lstm":
-        i, f, g, o = lstm_gates(x + hidden)
+        gates = lstm_gates(sums + hidden)
+        i, f, g, o = jnp.split(gates, 4, -1)
         c = f * c + i * g
         m = o * jnp.tanh(c)
-        return (m if given.project is None else m @ given.project.T), c
+        return (m if given.w_hr is None else m @ given.w_hr.T), c, gates
     if mode == "gru":
-        _, z, n, _ = gru_gates(x, hidden, given.hidden_bias)
-        return (h - n) * z + n, None
-    pre = x + hidden
-    return (jnp.tanh(pre) if mode == "rnn_tanh" else jnp.maximum(pre, 0)), None
+        _, z, n, _ = gru_gates(sums, hidden, given.b_hn)
+        return (h - n) * z + n, None, None
+    pre = sums + hidden
+    return (jnp.tanh(pre) if mode == "rnn_tanh" else jnp.maximum(pre, 0)), None, None
 
 
 def _running(given: Inputs) -> Maybe:
@@ -88,22 +100,18 @@ def _kept(running: Maybe, new: Maybe, old: Maybe) -> Maybe:
 
 
 def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
-    """All h (T, N, P), and for the LSTM all c (T, N, H). Past its end a sequence keeps its state."""
-    turned = given.w.T
+    """All h (T, N, P), and for the LSTM all c (T, N, H) and gates (T, N, 4 H). Past its end a sequence keeps its state."""
 
-    def body(state: Any, xs: Any) -> tuple[Any, Any]:
+    def body(state: tuple, xs: tuple) -> tuple:
         h, c = state
-        x, running = xs
-        new_h, new_c = step(mode, x, h, c, h @ turned, given)
+        sums, running = xs
+        new_h, new_c, gates = step(mode, sums, h, c, given)
         new = _kept(running, new_h, h), _kept(running, new_c, c)
-        return new, new
+        return new, (*new, gates)
 
-    _, (hs, cs) = jax.lax.scan(body, (given.h, given.c), (given.x, _running(given)), reverse=reverse, unroll=_unroll(given))
-    return (hs,) if cs is None else (hs, cs)
-
-
-def _unroll(given: Inputs) -> int:
-    return 2 if given.x.shape[0] > 8 else 1
+    xs = (given.sums(), _running(given))
+    _, found = jax.lax.scan(body, (given.h, given.c), xs, reverse=reverse)
+    return found if mode == "lstm" else found[:1]
 
 
 def _before(all_states: Array, first: Array, reverse: bool) -> Array:
@@ -112,25 +120,27 @@ def _before(all_states: Array, first: Array, reverse: bool) -> Array:
     return jnp.concatenate(parts)
 
 
-def _slopes(mode: str, given: Inputs, h: Array, c: Maybe, hs: Array, cs: Maybe) -> tuple[Slopes, Maybe]:
-    """The coefficients at the states h, c before each step and hs, cs after it, and the LSTM's h before the projection."""
+def _slopes(mode: str, given: Inputs, h: Array, c: Array | None, out: tuple[Array, ...]) -> tuple[Slopes, Array | None]:
+    """The coefficients at the states h, c before each step and ``out`` after it, and the LSTM's h before the projection.
+
+    Where a sequence has ended the formulas don't fit its states, but nothing that uses them counts there.
+    """
+    hs = out[0]
     if mode == "rnn_relu":
         return Slopes((hs > 0).astype(hs.dtype), None, None), None
     if mode == "rnn_tanh":
-        # Where a sequence has ended hs isn't tanh of anything, but its slope isn't used there.
         return Slopes(1 - hs * hs, None, None), None
-    hidden = h @ given.w.T
     if mode == "gru":
-        r, z, n, q = gru_gates(given.x, hidden, given.hidden_bias)
+        r, z, n, q = gru_gates(given.sums(), h @ given.w_hh.T, given.b_hn)
         inner = (1 - z) * (1 - n * n)
         return Slopes(jnp.concatenate([inner * q * r * (1 - r), (h - n) * z * (1 - z), inner * r], -1), inner, z), None
-    i, f, g, o = lstm_gates(given.x + hidden)
-    top = jnp.tanh(cs)
+    i, f, g, o = jnp.split(out[2], 4, -1)
+    top = jnp.tanh(out[1])
     parts = [g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), top * o * (1 - o)]
-    return Slopes(jnp.concatenate(parts, -1), f, o * (1 - top * top)), (None if given.project is None else o * top)
+    return Slopes(jnp.concatenate(parts, -1), f, o * (1 - top * top)), (None if given.w_hr is None else o * top)
 
 
-def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Maybe]:
+def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array | None]:
     """From tangents of the gates' sums (*, G): what they add to the tangent of h, and of c."""
     parts = jnp.split(slopes.gates * dots, GATES[mode], -1)
     if mode == "lstm":
@@ -138,29 +148,39 @@ def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Maybe]:
     return functools.reduce(jnp.add, parts), None
 
 
-def _outside(mode: str, given: Inputs, dots: Inputs, slopes: Slopes, before: Array, m: Maybe) -> tuple:
-    """What the tangents of x, W_hh, b_hn and W_hr add to those of h (before and after the projection) and c, for all steps."""
-    from_weight = before @ dots.w.T
+def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, Array | None]:
+    """Tangents (T, N, G) of the gates' sums for fixed states; the GRU's, from the input and from the state."""
+    from_x = dots.x @ given.w_ih.T
+    from_x = from_x if dots.b is None else from_x + dots.b
+    if mode != "gru":
+        # Both weights at once: their gradients are then one product too.
+        both = jnp.concatenate([given.x, before], -1) @ jnp.concatenate([dots.w_ih, dots.w_hh], -1).T
+        return from_x + both, None
+    return from_x + given.x @ dots.w_ih.T, before @ dots.w_hh.T
+
+
+def _outside(mode: str, slopes: Slopes, given: Inputs, dots: Inputs, sums: tuple, m: Array | None) -> tuple:
+    """What the tangents of all but the states add to those of h (before and after the projection) and c, for all steps."""
+    from_x, from_h = sums
     if mode == "gru":
         size = given.h.shape[-1]
-        if dots.hidden_bias is not None:
-            from_weight = from_weight.at[..., 2 * size :].add(dots.hidden_bias)
-        sums = from_weight.at[..., : 2 * size].add(dots.x[..., : 2 * size])
-        added, _ = _push_gates(mode, slopes, sums)
-        return added + slopes.cell * dots.x[..., 2 * size :], None, None
-    added, added_c = _push_gates(mode, slopes, dots.x + from_weight)
-    return added, added_c, (None if m is None else m @ dots.project.T)
+        if dots.b_hn is not None:
+            from_h = from_h.at[..., 2 * size :].add(dots.b_hn)
+        added, _ = _push_gates(mode, slopes, from_h.at[..., : 2 * size].add(from_x[..., : 2 * size]))
+        return added + slopes.cell * from_x[..., 2 * size :], None, None
+    added, added_c = _push_gates(mode, slopes, from_x)
+    return added, added_c, (None if m is None else m @ dots.w_hr.T)
 
 
 def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[Array, ...]) -> tuple[Array, ...]:
     """The tangents of all states: a scan that is linear in ``dots``."""
-    hs, cs = out if mode == "lstm" else (out[0], None)
-    h, c = _before(hs, given.h, reverse), (None if cs is None else _before(cs, given.c, reverse))
-    slopes, m = _slopes(mode, given, h, c, hs, cs)
-    outside = _outside(mode, given, dots, slopes, h, m)
-    turned = given.w.T
+    h, c = _before(out[0], given.h, reverse), (None if mode != "lstm" else _before(out[1], given.c, reverse))
+    slopes, m = _slopes(mode, given, h, c, out)
+    sums = _sums_dots(mode, given, dots, h)
+    outside = _outside(mode, slopes, given, dots, sums, m)
+    turned = given.w_hh.T
 
-    def body(state: Any, xs: Any) -> tuple[Any, Any]:
+    def body(state: tuple, xs: tuple) -> tuple:
         h_dot, c_dot = state
         slope, (added, added_c, added_h), running = xs
         from_h, from_h_c = _push_gates(mode, slope, h_dot @ turned)
@@ -168,15 +188,23 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
         if mode == "lstm":
             new_c = slope.cell * c_dot + from_h_c + added_c
             new_h = slope.carry * new_c + new_h
-            new_h = new_h if added_h is None else new_h @ given.project.T + added_h
+            new_h = new_h if added_h is None else new_h @ given.w_hr.T + added_h
         elif mode == "gru":
             new_h = slope.carry * h_dot + new_h
         new = _kept(running, new_h, h_dot), _kept(running, new_c, c_dot)
         return new, new
 
     xs = (slopes, outside, _running(given))
-    _, (h_dots, c_dots) = jax.lax.scan(body, (dots.h, dots.c), xs, reverse=reverse, unroll=_unroll(given))
-    return (h_dots,) if cs is None else (h_dots, c_dots)
+    _, (h_dots, c_dots) = jax.lax.scan(body, (dots.h, dots.c), xs, reverse=reverse)
+    if mode != "lstm":
+        return (h_dots,)
+    return h_dots, c_dots, _gates_slope(out[2]) * (sums[0] + _before(h_dots, dots.h, reverse) @ turned)
+
+
+def _gates_slope(gates: Array) -> Array:
+    """The derivatives of the LSTM's gates: s (1 - s) of a sigmoid, 1 - g^2 of the tanh."""
+    i, f, g, o = jnp.split(gates, 4, -1)
+    return jnp.concatenate([i * (1 - i), f * (1 - f), 1 - g * g, o * (1 - o)], -1)
 
 
 @functools.cache
@@ -208,13 +236,12 @@ def inputs_of(mode: str, arrays: tuple[Array, ...], bias: bool, projected: bool,
     b_ih, b_hh = biases
     project = next(given) if projected else None
     lengths = next(given) if masked else None
-    hidden_bias = None
-    sums = x @ w_ih.T  # (T, N, G)
+    b = b_hn = None
     if bias and mode == "gru":
         size = h.shape[-1]
-        # b_hn is multiplied by r: only the other two parts may be added here.
-        sums = sums + jnp.concatenate([b_ih[: 2 * size] + b_hh[: 2 * size], b_ih[2 * size :]])
-        hidden_bias = b_hh[2 * size :]
+        # b_hn is multiplied by r: only the other two parts may be added to b_ih.
+        b = jnp.concatenate([b_ih[: 2 * size] + b_hh[: 2 * size], b_ih[2 * size :]])
+        b_hn = b_hh[2 * size :]
     elif bias:
-        sums = sums + (b_ih + b_hh)
-    return Inputs(sums, h, c, w_hh, project, hidden_bias, lengths)
+        b = b_ih + b_hh
+    return Inputs(x, w_ih, b, h, c, w_hh, project, b_hn, lengths)

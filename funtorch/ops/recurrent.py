@@ -29,7 +29,7 @@ Form = tuple[str, bool, bool, bool, bool]  # mode, reverse, bias, projected, mas
 def _results(form: Form, kind: Any, out: tuple[Any, ...]) -> tuple[Any, ...]:
     """All h, the last h, and for the LSTM the last c."""
     last = 0 if form[1] else -1
-    return tuple(each.astype(kind) for each in (out[0], *(all_states[last] for all_states in out)))
+    return tuple(each.astype(kind) for each in (out[0], *(all_states[last] for all_states in out[:2])))
 
 
 @functools.cache

@@ -9,11 +9,9 @@ import jax.numpy as jnp
 from ..errors import OpError
 from . import registry
 from .declare import Array, function, op
-from .recurrence import Inputs, step
+from .recurrence import GATES, inputs_of, step
 
 PURE = "nn.functional.pure"
-# The share of W's rows that belong to one gate's unit.
-UNITS = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}
 
 
 def _check(x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, units: int) -> None:
@@ -32,16 +30,11 @@ def _check(x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, units:
 def _step(
     mode: str, x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None
 ) -> Any:
-    _check(x, states, w_ih, w_hh, UNITS[mode])
+    _check(x, states, w_ih, w_hh, GATES[mode])
     kind = x.dtype
-    if kind.itemsize <= 2:
-        x, w_ih, w_hh = (a.astype(jnp.float32) for a in (x, w_ih, w_hh))
-        states = tuple(s.astype(jnp.float32) for s in states)
-    h, c = states if mode == "lstm" else (states[0], None)
-    from_x, from_h = x @ w_ih.T, h @ w_hh.T
-    from_x = from_x if b_ih is None else from_x + b_ih
-    from_h = from_h if b_hh is None else from_h + b_hh
-    h, c = step(mode, from_x, h, c, from_h, Inputs(from_x, h, c, w_hh, None, None, None))
+    biases = [] if b_ih is None and b_hh is None else [jnp.zeros_like(w_ih[:, 0]) if b is None else b for b in (b_ih, b_hh)]
+    given = inputs_of(mode, (x, *states, w_ih, w_hh, *biases), bool(biases), False, False)
+    h, c, _ = step(mode, given.sums(), given.h, given.c, given)
     return h.astype(kind) if c is None else (h.astype(kind), c.astype(kind))
 
 
@@ -84,4 +77,4 @@ def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh:
     return _lstm_cell(input, h, c, w_ih, w_hh, b_ih, b_hh)
 
 
-CELLS = {name: registry.names("torch")[f"{name}_cell"] for name in UNITS}
+CELLS = {name: registry.names("torch")[f"{name}_cell"] for name in GATES}

@@ -82,9 +82,11 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 @function(method=True)
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
-    """`narrow` as a copy."""
+    """`narrow` as a copy. Raises RuntimeError, where `narrow` raises IndexError, for a dimension beyond the last."""
+    if 0 < input.dim() <= dim:
+        raise OpError(f"narrow_copy(): Expected dim < {input.dim()}, but got {dim}")
     made = narrow(input, dim, start, length).clone()
-    return made if out is None else into(out, made, "narrow_copy")
+    return made if out is None else into(out, made, "narrow_copy", True)
 
 
 @function(method=True)

@@ -18,6 +18,8 @@ from ..errors import ArgumentTypeError, ArgumentValueError
 from ..tensor import Tensor
 from ..utils.hooks import RemovableHandle
 
+ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]  # what an optimiser is made of
+
 
 class _Required:
     def __repr__(self) -> str:

@@ -15,7 +15,15 @@ from ..ops.creation import tensor
 from ..tensor import Tensor
 from .lr_scheduler.swa import SWALR
 
-__all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn"]
+__all__ = [
+    "AveragedModel",
+    "SWALR",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
+]
 
 Average = Callable[[Tensor, Tensor, Any], Tensor]
 AverageOfMany = Callable[[list[Tensor], list[Tensor], Any], None]

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-_MODULES = ("_pytree", "checkpoint", "data", "hooks")
+_MODULES = ("_pytree", "checkpoint", "data", "dlpack", "hooks")
 
 
 def __getattr__(name: str) -> Any:
