@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-Array = Any
+Array = Any  # or None, where something is missing
 Maybe = Any  # an Array, or None where the mode or the model has none
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}  # in units of the hidden size
 
@@ -28,13 +28,13 @@ class Inputs(NamedTuple):
 
     x: Array
     w_ih: Array
-    b: Array | None
+    b: Array
     h: Array
-    c: Array | None
+    c: Array
     w_hh: Array
-    w_hr: Array | None
-    b_hn: Array | None
-    lengths: Array | None
+    w_hr: Array
+    b_hn: Array
+    lengths: Array
 
     def sums(self) -> Array:
         """W_ih x + b, (T, N, G)."""
@@ -46,8 +46,8 @@ class Slopes(NamedTuple):
     """The tangents' coefficients: of the gates (T, N, G), of the cell in itself, and of h in the cell (LSTM) or itself (GRU)."""
 
     gates: Array
-    cell: Array | None
-    carry: Array | None
+    cell: Array
+    carry: Array
 
 
 def sigmoid(x: Array) -> Array:
@@ -72,7 +72,7 @@ def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array
     return r, z, jnp.tanh(x[..., 2 * size :] + r * q), q
 
 
-def step(mode: str, sums: Array, h: Array, c: Array | None, given: Inputs) -> tuple[Array, Array | None, Array | None]:
+def step(mode: str, sums: Array, h: Array, c: Array, given: Inputs) -> tuple[Array, Array, Array]:
     """h, c and the LSTM's gates one step later; ``sums`` is W_ih x + b."""
     hidden = h @ given.w_hh.T
     if mode == "lstm":
@@ -110,7 +110,7 @@ def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
         return new, (*new, gates)
 
     xs = (given.sums(), _running(given))
-    _, found = jax.lax.scan(body, (given.h, given.c), xs, reverse=reverse)
+    found: Any = jax.lax.scan(body, (given.h, given.c), xs, reverse=reverse)[1]
     return found if mode == "lstm" else found[:1]
 
 
@@ -120,7 +120,7 @@ def _before(all_states: Array, first: Array, reverse: bool) -> Array:
     return jnp.concatenate(parts)
 
 
-def _slopes(mode: str, given: Inputs, h: Array, c: Array | None, out: tuple[Array, ...]) -> tuple[Slopes, Array | None]:
+def _slopes(mode: str, given: Inputs, h: Array, c: Array, out: tuple[Array, ...]) -> tuple[Slopes, Array]:
     """The coefficients at the states h, c before each step and ``out`` after it, and the LSTM's h before the projection.
 
     Where a sequence has ended the formulas don't fit its states, but nothing that uses them counts there.
@@ -140,7 +140,7 @@ def _slopes(mode: str, given: Inputs, h: Array, c: Array | None, out: tuple[Arra
     return Slopes(jnp.concatenate(parts, -1), f, o * (1 - top * top)), (None if given.w_hr is None else o * top)
 
 
-def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array | None]:
+def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array]:
     """From tangents of the gates' sums (*, G): what they add to the tangent of h, and of c."""
     parts = jnp.split(slopes.gates * dots, GATES[mode], -1)
     if mode == "lstm":
@@ -148,7 +148,7 @@ def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array | 
     return functools.reduce(jnp.add, parts), None
 
 
-def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, Array | None]:
+def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, Array]:
     """Tangents (T, N, G) of the gates' sums for fixed states; the GRU's, from the input and from the state."""
     from_x = dots.x @ given.w_ih.T
     from_x = from_x if dots.b is None else from_x + dots.b
@@ -159,7 +159,7 @@ def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[A
     return from_x + given.x @ dots.w_ih.T, before @ dots.w_hh.T
 
 
-def _outside(mode: str, slopes: Slopes, given: Inputs, dots: Inputs, sums: tuple, m: Array | None) -> tuple:
+def _outside(mode: str, slopes: Slopes, given: Inputs, dots: Inputs, sums: tuple, m: Array) -> tuple:
     """What the tangents of all but the states add to those of h (before and after the projection) and c, for all steps."""
     from_x, from_h = sums
     if mode == "gru":
@@ -195,7 +195,8 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
         return new, new
 
     xs = (slopes, outside, _running(given))
-    _, (h_dots, c_dots) = jax.lax.scan(body, (dots.h, dots.c), xs, reverse=reverse)
+    found: Any = jax.lax.scan(body, (dots.h, dots.c), xs, reverse=reverse)[1]
+    h_dots, c_dots = found
     if mode != "lstm":
         return (h_dots,)
     return h_dots, c_dots, _gates_slope(out[2]) * (sums[0] + _before(h_dots, dots.h, reverse) @ turned)

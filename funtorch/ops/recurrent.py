@@ -127,6 +127,8 @@ def _run(mode: str, input: Any, hidden: tuple[Any, ...], rest: tuple[Any, ...]) 
     params, bias, layers, dropout, train, bidirectional, batch_first = rest
     _check_layers(mode, params, bias, layers, bidirectional)
     x = input.transpose(0, 1) if batch_first else input
+    if x.shape[0] == 0:
+        raise OpError("Expected sequence length to be larger than 0 in RNN")
     out, *lasts = _stacked(mode, x, hidden, params, bias, layers, dropout, train, bidirectional, None)
     return (out.transpose(0, 1) if batch_first else out, *lasts)
 
@@ -152,7 +154,7 @@ DOC = """A stack of {kind} layers; its class in `nn` says what they compute.
         The outputs, and {last}.
 
     Raises:
-        RuntimeError: another number of parameters.
+        RuntimeError: another number of parameters, or no steps.
     """
 PARTS = {
     "lstm": ("LSTM", "a pair", "each", " (, W_hr)", "the last h and the last c"),

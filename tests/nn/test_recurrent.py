@@ -193,6 +193,7 @@ WRONG = [
     lambda kit: kit.nn.LSTM(3, 4)(kit.lib.zeros(5, 2, 4)),
     lambda kit: kit.nn.LSTM(3, 4)(kit.lib.zeros(5, 1, 2, 3)),
     lambda kit: kit.nn.RNN(3, 4)(kit.lib.zeros(5)),
+    lambda kit: kit.nn.RNN(3, 4)(kit.lib.zeros(0, 2, 3)),
     lambda kit: kit.nn.GRU(3, 4)(kit.lib.zeros(5, 2, 3).double()),
     lambda kit: kit.nn.GRU(3, 4)(kit.lib.zeros(5, 2, 3), kit.lib.zeros(1, 3, 4)),
     lambda kit: kit.nn.GRU(3, 4)(kit.lib.zeros(5, 2, 3), kit.lib.zeros(2, 4)),
