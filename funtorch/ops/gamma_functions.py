@@ -9,10 +9,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 from jax.scipy import special
 
 from ..dtypes import default
-from ..errors import OpError
+from ..errors import MissingError, OpError
 from . import registry
 from .assignment import overwrite
 from .declare import Array, Operand, op
@@ -125,6 +126,34 @@ def igammac(input: Operand, other: Operand):
 
 @op(promote="float", namespace="special", check=tensor_somewhere("zeta"))
 def zeta(input: Operand, other: Operand):
-    """Hurwitz zeta function: the sum over k from 0 of (q + k)^-x. input: x (*), other: q (*)."""
+    """Hurwitz zeta function: the sum over k from 0 of (q + k)^-x. input: x (*), other: q (*); differentiable in q.
+
+    Raises NotImplementedError where the derivative in x is asked for.
+    """
     refuse("zeta", input, "c")
-    return in_float32(jax.lax.zeta)(*jnp.broadcast_arrays(input, other))
+    return in_float32(_zeta)(*jnp.broadcast_arrays(input, other))
+
+
+@jax.custom_jvp
+def _zeta(x: Array, q: Array) -> Array:
+    """XLA's own from q = 0 on, where it is exact; the terms of negative q + k one by one."""
+    steps = jnp.where((q < 0) & (q > -jnp.inf), jnp.ceil(-q), 0)
+
+    def add(state: tuple) -> tuple:
+        k, total = state
+        return k + 1, total + jnp.where(k < steps, (q + k) ** -x, 0)
+
+    most = jnp.max(steps, initial=0)
+    _, below = jax.lax.while_loop(lambda s: s[0] < most, add, (jnp.zeros((), q.dtype), jnp.zeros_like(q)))
+    return below + jax.lax.zeta(x, q + steps)
+
+
+def _zeta_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x, q), (in_x, in_q) = primals, tangents
+    if not isinstance(in_x, SymbolicZero):
+        raise MissingError("zeta(): the derivative for 'input' is not implemented")
+    slope = -x * _zeta(x + 1, q)
+    return _zeta(x, q), in_q if isinstance(in_q, SymbolicZero) else slope * in_q
+
+
+_zeta.defjvp(_zeta_jvp, symbolic_zeros=True)

@@ -12,7 +12,7 @@ from .. import dtypes
 from ..core.batching import at_front, lift_draw, open_vmaps
 from ..core.call import call
 from ..core.generators import Generator, default_generator
-from ..core.handle import in_place_allowed, value_of
+from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.levels import WRAPPED, Dual
 from ..core.op import Op
 from ..core.recorder import draw
@@ -148,7 +148,8 @@ def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | No
 
 def _lanes(tensor: Tensor, name: str) -> tuple[np.ndarray, list]:
     """The values in all lanes, lanes first, and the levels that they belong to."""
-    levels, current = [], tensor
+    current: Handle = tensor
+    levels: list = []
     while type(value_of(current)) in WRAPPED:
         payload = current._payload
         if type(payload) is Dual:

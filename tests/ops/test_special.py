@@ -36,6 +36,47 @@ def test_polygamma_agrees(n, agree):
     agree(lambda t, x: (t.polygamma(n, x), x.polygamma(n)), POSITIVE)
 
 
+@pytest.mark.parametrize("mode", ["host", "kernel"])
+def test_functions_of_negative_arguments_are_exact(mode):
+    points = [-20.3, -8.9, -7.3, -0.4, -2.95]
+    with torch.set_engine(mode):
+        x = torch.tensor(points, dtype=torch.float64, requires_grad=True)
+        for n in (1, 2, 5):
+            found = torch.polygamma(n, x)
+            (slope,) = torch.autograd.grad(found.sum(), x)
+            for order, values in ((n, found.detach()), (n + 1, slope)):
+                expected = [float(mpmath.polygamma(order, mpmath.mpf(p))) for p in points]
+                np.testing.assert_allclose(values.numpy(), expected, rtol=1e-13)
+        (slope,) = torch.autograd.grad(torch.lgamma(x).sum(), x, create_graph=True)
+        (curvature,) = torch.autograd.grad(slope.sum(), x)
+        np.testing.assert_allclose(curvature.numpy(), torch.polygamma(1, x).detach().numpy(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("mode", ["host", "kernel"])
+def test_zeta_of_negative_arguments_and_its_gradient(mode):
+    points = [-8.9, -20.5, 2.0, 0.5]
+    with torch.set_engine(mode):
+        q = torch.tensor(points, dtype=torch.float64, requires_grad=True)
+        found = torch.special.zeta(3.0, q)
+        (slope,) = torch.autograd.grad(found.sum(), q)
+    # zeta(n + 1, q) is polygamma(n, q) / n! but for its sign.
+    value, fourth = ([float(mpmath.polygamma(n, mpmath.mpf(v))) for v in points] for n in (2, 3))
+    np.testing.assert_allclose(found.detach().numpy(), -np.array(value) / 2, rtol=1e-11)
+    np.testing.assert_allclose(slope.numpy(), -np.array(fourth) / 2, rtol=1e-11)
+
+
+def test_zeta_has_no_derivative_in_its_first_argument():
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    with pytest.raises(NotImplementedError):
+        torch.autograd.grad(torch.special.zeta(x, 2.0).sum(), x)
+
+
+def test_airy_function_of_negative_floats_is_exact_to_their_precision():
+    x = np.linspace(-12, 3, 61).astype(np.float32)
+    expected = [float(mpmath.airyai(float(v))) for v in x]
+    np.testing.assert_allclose(torch.special.airy_ai(torch.tensor(x)).numpy(), expected, rtol=2e-7, atol=1e-8)
+
+
 def test_polygamma_of_negative_order_raises(refuse):
     refuse(lambda t, x: t.polygamma(-1, x), POSITIVE)
 
