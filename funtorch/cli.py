@@ -12,7 +12,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="funtorch", description="PyTorch's eager API on JAX.")
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="train, compile, per-sample gradients, meta-learning and Hessians on real digits")
-    demo.add_argument("--only", metavar="PART", action="append", help="run this part only: train, compile, per-sample, maml or hvp (may be repeated)")
+    demo.add_argument(
+        "--only",
+        metavar="PART",
+        action="append",
+        help="run this part only: train, compile, per-sample, maml or hvp (may be repeated)",
+    )
     demo.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
     demo.add_argument("--device", default="cpu", help="cpu, cuda or tpu (default cpu)")
     demo.add_argument("--json", metavar="FILE", help="write the results there as well")

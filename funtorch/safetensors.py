@@ -24,6 +24,7 @@ NAMES = {
 }  # fmt: skip
 FROM_NAME = {name: dtype for dtype, name in NAMES.items()}
 
+
 def _arrays(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The Tensors' values, dense and in row-major order: the writer takes memory as it lies."""
     if not isinstance(tensors, Mapping):
@@ -40,7 +41,9 @@ def _arrays(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:
         arrays[name] = np.asarray(tensor.detach()._host("save_file()"), order="C")
     tied = [names for names in shared.values() if len(names) > 1]
     if tied:
-        raise OpError(f"save_file(): Some tensors share memory, this will lead to duplicate memory on disk and potential differences when loading them again: {tied}. Save one of each, or clone() them.")
+        raise OpError(
+            f"save_file(): Some tensors share memory, this will lead to duplicate memory on disk and potential differences when loading them again: {tied}. Save one of each, or clone() them."
+        )
     return arrays
 
 

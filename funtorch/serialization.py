@@ -73,7 +73,10 @@ class _Writer:
         from .nn.parameter import Parameter
 
         kind = "parameter" if isinstance(tensor, Parameter) else "tensor"
-        return {kind: self._array(tensor.detach()._host("save()"), tensor), "requires_grad": tensor.requires_grad and tensor.is_leaf}
+        return {
+            kind: self._array(tensor.detach()._host("save()"), tensor),
+            "requires_grad": tensor.requires_grad and tensor.is_leaf,
+        }
 
     def _array(self, array: np.ndarray, owner: Any) -> int:
         number = self.seen.get(id(owner))
@@ -84,7 +87,9 @@ class _Writer:
         return number
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True) -> None:
+def save(
+    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True
+) -> None:
     """Write ``obj`` to a path or a file open for writing bytes: Tensors and containers of them, such as state dicts.
 
     A Tensor that occurs twice is one Tensor again when loaded.
@@ -170,7 +175,13 @@ class _Reader:
 
 
 def load(
-    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None, mmap: bool | None = None, **pickle_load_args: Any
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
 ) -> Any:
     """Read what `save` wrote, from a path or a file open for reading bytes.
 
@@ -195,7 +206,9 @@ def _read(archive: zipfile.ZipFile, place: Callable) -> Any:
     names = archive.namelist()
     if "format.json" not in names:
         if any(name.endswith("data.pkl") for name in names):
-            raise MissingError("load(): this is a file of PyTorch's, which can't be read yet. Save it with safetensors, and use funtorch.safetensors.load_file.")
+            raise MissingError(
+                "load(): this is a file of PyTorch's, which can't be read yet. Save it with safetensors, and use funtorch.safetensors.load_file."
+            )
         raise ArgumentValueError("load(): the zip file is not one of funtorch's")
     found = json.loads(archive.read("format.json"))
     if found.get("format") != FORMAT["format"] or found.get("version", 0) > FORMAT["version"]:

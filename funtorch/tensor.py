@@ -15,7 +15,7 @@ from .core.engine import CONCRETE
 from .core.handle import Handle, announce, make, value_of
 from .core.levels import WRAPPED, inner_of
 from .core.state import state
-from .core.views import alias, is_contiguous, layout
+from .core.views import alias, is_contiguous, layout, replace_data
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
 from .errors import ArgumentTypeError, OpError, TracedValueError
@@ -224,7 +224,9 @@ class Tensor(Handle):
     def grad(self, value: Any) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise ArgumentTypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                raise ArgumentTypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value.shape != self.shape:
                 raise OpError(
                     f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
@@ -250,9 +252,7 @@ class Tensor(Handle):
             raise ArgumentTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if state.recorder is not None:
             state.recorder.write(self)
-        self._payload = value_of(value)
-        self._base, self._chain = None, ()
-        self._version += 1
+        replace_data(self, value_of(value))
 
     def detach(self) -> Any:
         """A view of the values, without history."""

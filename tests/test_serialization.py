@@ -22,7 +22,13 @@ def round_trip(obj, **options):
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
 def test_every_dtype_and_shape(name, shape, tmp_path):
-    tensor = torch.arange(6).reshape(2, 3)[: shape[0] if shape else 1].reshape(-1)[: int(np.prod(shape))].reshape(shape).to(getattr(torch, name))
+    tensor = (
+        torch.arange(6)
+        .reshape(2, 3)[: shape[0] if shape else 1]
+        .reshape(-1)[: int(np.prod(shape))]
+        .reshape(shape)
+        .to(getattr(torch, name))
+    )
     again = round_trip(tensor)
     assert again.dtype is tensor.dtype and again.shape == tensor.shape and again.tolist() == tensor.tolist()
     path = tmp_path / "t.safetensors"

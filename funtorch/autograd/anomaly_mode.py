@@ -7,9 +7,7 @@ from typing import Any
 
 from ..core.state import state
 
-ENABLED = (
-    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
-)
+ENABLED = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
 
 
 class set_detect_anomaly:  # noqa: N801

@@ -103,7 +103,9 @@ def gradgradcheck(
     roots = [o for o in as_tuple(func(*inputs)) if isinstance(o, Handle) and o.requires_grad]
     if grad_outputs is None:
         random = np.random.RandomState(1)
-        cotangents = tuple(whole(random.randn(parts(np.zeros(tuple(o.shape), o._payload.dtype)).size), o).requires_grad_() for o in roots)
+        cotangents = tuple(
+            whole(random.randn(parts(np.zeros(tuple(o.shape), o._payload.dtype)).size), o).requires_grad_() for o in roots
+        )
     else:
         cotangents = as_tuple(grad_outputs)
     count = len(cotangents)

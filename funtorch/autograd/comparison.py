@@ -74,7 +74,10 @@ class Check:
             raise ArgumentValueError(NO_INPUT)
         for i in self.where:
             if str(inputs[i].dtype) not in ("torch.float64", "torch.complex128"):
-                warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not of double precision floating point or complex. ", stacklevel=3)
+                warnings.warn(
+                    f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not of double precision floating point or complex. ",
+                    stacklevel=3,
+                )
         self.variables = [inputs[i] for i in self.where]
         self.random = np.random.RandomState(0)
 
@@ -131,7 +134,10 @@ class Check:
                 raise GradcheckError("Analytical gradient has incorrect size")
             if g is not None and self.options.check_grad_dtypes and g.dtype != x.dtype:
                 raise GradcheckError("Gradient has dtype mismatch")
-        return [parts(np.zeros(tuple(x.shape), x._payload.dtype) if g is None else g.detach().numpy()) for x, g in zip(self.variables, grads, strict=True)]
+        return [
+            parts(np.zeros(tuple(x.shape), x._payload.dtype) if g is None else g.detach().numpy())
+            for x, g in zip(self.variables, grads, strict=True)
+        ]
 
     def _backward(self, outs: list[Any], recorded: list[bool]) -> None:
         cotangents = [self._directions(o) for o in outs]
@@ -170,7 +176,9 @@ class Check:
             directions = self._directions(x)
             rows = [[parts(t.detach().numpy()) for t in jvp(of_one, (x.detach(),), (whole(d, x),))[1]] for d in directions]
             for k, numerical in enumerate(self.numerical(number, directions)):
-                self._compare(numerical, np.array([r[k] for r in rows]), k, number, "Jacobian computed with forward mode mismatch: ")
+                self._compare(
+                    numerical, np.array([r[k] for r in rows]), k, number, "Jacobian computed with forward mode mismatch: "
+                )
             if self.options.check_batched_forward_grad:
                 self._batched_forward(of_one, x, directions, rows)
 
@@ -192,9 +200,13 @@ class Check:
             try:
                 grads = grad(roots, self.variables, cotangents, retain_graph=True, allow_unused=True)
             except RuntimeError as error:
-                raise GradcheckError(f"Expected backward function to handle undefined output grads. Please look at 'Notes about undefined output gradients' in gradcheck: {error}") from error
+                raise GradcheckError(
+                    f"Expected backward function to handle undefined output grads. Please look at 'Notes about undefined output gradients' in gradcheck: {error}"
+                ) from error
             if any(g is not None and np.any(g.detach().numpy() != 0) for g in grads):
-                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero.")
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+                )
 
     def _batched(self, outs: list[Any]) -> None:
         for o in outs:
@@ -205,7 +217,9 @@ class Check:
             try:
                 together = grad(o, self.variables, stacked, retain_graph=True, allow_unused=True, is_grads_batched=True)
             except RuntimeError as error:
-                raise GradcheckError(f"gradcheck or gradgradcheck failed while testing batched gradient computation: {error}") from error
+                raise GradcheckError(
+                    f"gradcheck or gradgradcheck failed while testing batched gradient computation: {error}"
+                ) from error
             single = self.analytical(o, cotangents)
             for found, expected in zip(together, single, strict=True):
                 rows = 0.0 if found is None else np.array([parts(f) for f in found.detach().numpy()])

@@ -36,14 +36,18 @@ class FunctionCtx:
         """Keep Tensors (or None) for ``backward``, which finds them in ``ctx.saved_tensors``."""
         for number, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Handle):
-                raise TypeError(f"save_for_backward can only save variables, but argument {number} is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {number} is of type {type(tensor).__name__}"
+                )
         self._saved = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
         """Keep Tensors for ``jvp``."""
         for number, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Handle):
-                raise TypeError(f"save_for_forward can only save variables, but argument {number} is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_forward can only save variables, but argument {number} is of type {type(tensor).__name__}"
+                )
         self._saved_for_forward = tensors
 
     @property

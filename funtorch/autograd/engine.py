@@ -186,7 +186,9 @@ def grad(
     roots, wanted = tuple(map(tensor_at, _as_tuple(outputs))), tuple(map(tensor_at, _as_tuple(inputs)))
     given = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
     if materialize_grads and allow_unused is False:
-        raise ArgumentValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ArgumentValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     _checked_roots(roots)
     if not wanted:
         raise OpError("`inputs` argument to `grad()` cannot be empty.")
@@ -213,7 +215,9 @@ def recording(on: bool) -> Iterator[None]:
         state.grad = before
 
 
-def gradients(roots: Sequence[Any], wanted: Sequence[Any], cotangents: Sequence[Any], keep: bool, create_graph: bool) -> list[Any]:
+def gradients(
+    roots: Sequence[Any], wanted: Sequence[Any], cotangents: Sequence[Any], keep: bool, create_graph: bool
+) -> list[Any]:
     """`grad` without its checks: a list with None for what isn't reached."""
     targets = [place_of(t) for t in wanted]
     _, grads = differentiate(roots, cotangents, targets, create_graph=create_graph, retain_graph=keep)
@@ -226,7 +230,9 @@ def gradients(roots: Sequence[Any], wanted: Sequence[Any], cotangents: Sequence[
 
 def _finished(wanted: Sequence[Any], grads: list[Any], allow_unused: bool, materialize: bool) -> tuple:
     if materialize:
-        return tuple(make(np.zeros(t._payload.shape, t._payload.dtype)) if g is None else g for t, g in zip(wanted, grads, strict=True))
+        return tuple(
+            make(np.zeros(t._payload.shape, t._payload.dtype)) if g is None else g for t, g in zip(wanted, grads, strict=True)
+        )
     if not allow_unused and any(g is None for g in grads):
         raise OpError(
             f"The differentiated Tensor at index {[g is None for g in grads].index(True)} appears to not have been used in the "

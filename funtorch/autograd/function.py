@@ -16,7 +16,9 @@ from ..dtypes import FROM_NUMPY
 from ..errors import MissingError, OpError
 from .context import FunctionCtx, Kept
 
-NO_BACKWARD = "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+NO_BACKWARD = (
+    "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+)
 
 
 class _Body:
@@ -78,7 +80,9 @@ class _Body:
         while len(grads) > self.count and grads[-1] is None:
             grads.pop()
         if len(grads) != self.count:
-            raise OpError(f"function {self.name} returned an incorrect number of gradients (expected {self.count}, got {len(grads)})")
+            raise OpError(
+                f"function {self.name} returned an incorrect number of gradients (expected {self.count}, got {len(grads)})"
+            )
         args, _ = unflatten(self.spec, self.leaves)
         args = [Argument(a) if isinstance(a, Handle) else a for a in args]  # while it is applied they are still there
         return self._checked(list(zip(args, grads, strict=True)))
@@ -126,7 +130,9 @@ def _like(arg: Argument, grad: Any, name: str, number: int) -> Any:
     if want != have:
         fits = len(have) >= len(want) and all(w in (h, 1) for w, h in zip(want[::-1], have[::-1], strict=False))
         if not fits:
-            raise OpError(f"Function {name} returned an invalid gradient at index {number} - got {list(have)} but expected shape compatible with {list(want)}")
+            raise OpError(
+                f"Function {name} returned an invalid gradient at index {number} - got {list(have)} but expected shape compatible with {list(want)}"
+            )
         grad = grad.sum_to_size(*want)
     return grad if grad._payload.dtype == arg.dtype else grad.to(FROM_NUMPY[arg.dtype])
 

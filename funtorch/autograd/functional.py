@@ -81,7 +81,9 @@ def _direction(v: Any, like: tuple, several: bool, name: str, what: str) -> tupl
     """``v`` checked against the Tensors that it belongs to; one for a single number."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise OpError(f"The vector v can only be None if the {what} of the user-provided function is a single Tensor with a single element ({name})")
+            raise OpError(
+                f"The vector v can only be None if the {what} of the user-provided function is a single Tensor with a single element ({name})"
+            )
         return (make(np.ones(tuple(like[0].shape), like[0]._payload.dtype)),)
     given, _ = _tuple_of(v, "v", name)
     if len(given) != len(like):
@@ -143,7 +145,12 @@ def _strictly(run: _Run) -> None:
 
 
 def jacobian(
-    func: Callable, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False, strategy: str = "reverse-mode"
+    func: Callable,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
 ) -> Any:
     """The Jacobian of ``func``: a Tensor of shape (*output, *input), or tuples of these by output and input.
 
@@ -160,7 +167,9 @@ def jacobian(
             [0., 1.]])
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
     if strategy == "forward-mode":
         return _forward_jacobian(func, inputs, create_graph, strict)
     with enable_grad():
@@ -170,7 +179,12 @@ def jacobian(
             size = output.numel()
             basis = make(np.eye(size, dtype=output._payload.dtype).reshape(size, *output.shape))
             grads = run.pull([output], [basis], batched=True, output=number)
-            rows.append(_packed([run.finish(g.reshape(*output.shape, *x.shape)) for g, x in zip(grads, run.inputs, strict=True)], run.several_in))
+            rows.append(
+                _packed(
+                    [run.finish(g.reshape(*output.shape, *x.shape)) for g, x in zip(grads, run.inputs, strict=True)],
+                    run.several_in,
+                )
+            )
     return _packed(rows, run.several_out)
 
 
@@ -180,9 +194,13 @@ def _forward_jacobian(func: Callable, inputs: Any, create_graph: bool, strict: b
 
     given, several = _tuple_of(inputs, "inputs", "jacobian")
     if create_graph:
-        raise NotImplementedError("torch.autograd.functional.jacobian: `create_graph=True` and `strategy=\"forward-mode\"` are not supported together (yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`.")
+        raise NotImplementedError(
+            'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+        )
     if strict:
-        raise OpError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
+        raise OpError(
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
+        )
     found = jacfwd(func, argnums=tuple(range(len(given))))(*(t.detach() for t in given))
     found = tree_map(lambda t: t.detach(), found)
     nested = isinstance(found[0], tuple)
@@ -243,7 +261,9 @@ def _slopes(func: Callable, inputs: Any, name: str, create_graph: bool, strict: 
     grads = grad(output, run.inputs, create_graph=True, allow_unused=True)
     if strict and None in grads:
         raise OpError(INDEPENDENT.format(0, grads.index(None)))
-    return run, [make(np.zeros(tuple(x.shape), x._payload.dtype)) if g is None else g for g, x in zip(grads, run.inputs, strict=True)]
+    return run, [
+        make(np.zeros(tuple(x.shape), x._payload.dtype)) if g is None else g for g, x in zip(grads, run.inputs, strict=True)
+    ]
 
 
 def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple:

@@ -21,5 +21,8 @@ def check(node: Any, grads: Sequence[Any]) -> None:
         value = None if grad is None else grad._payload
         if type(value) in CONCRETE and np.isnan(np.asarray(value)).any():
             if node.trace:
-                warnings.warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{node.trace}", stacklevel=2)
+                warnings.warn(
+                    f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{node.trace}",
+                    stacklevel=2,
+                )
             raise OpError(f"Function '{node.name()}' returned nan values in its {number}th output.")

@@ -114,7 +114,9 @@ class Plan:
             incoming = sums.take(i, len(recipe.outs))
             if incoming is None:
                 continue
-            full = [jnp.zeros(*out) if c is None else c for c, out in zip(incoming, recipe.outs, strict=True) if out[1] is not None]
+            full = [
+                jnp.zeros(*out) if c is None else c for c, out in zip(incoming, recipe.outs, strict=True) if out[1] is not None
+            ]
             inputs = [jnp.zeros(*a) if v is None else v for v, a in zip(saved[i], recipe.avals, strict=True)]
             for edge, grad in zip(self.edges[i], recipe.vjp.fn(*inputs, *full), strict=True):
                 sums.add(edge, grad)
@@ -226,12 +228,7 @@ def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], 
         values += [tensor._payload for tensor in extra]
         if all([type(v) in CONCRETE for v in values]):
             return _spread(plan, [make(g) for g in run(plan.composite, values)])
-    args = [
-        tensor
-        for node in nodes
-        for tensor, read in zip(node.inputs(create_graph), node.recipe.reads, strict=True)
-        if read
-    ]
+    args = [tensor for node in nodes for tensor, read in zip(node.inputs(create_graph), node.recipe.reads, strict=True) if read]
     return _spread(plan, call(plan.composite, [*args, *extra], recording=create_graph))
 
 

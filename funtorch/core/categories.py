@@ -58,8 +58,7 @@ def _check_multinomial(weights: np.ndarray, n: int, replacement: bool) -> None:
     categories = weights.shape[-1]
     if not replacement and n > categories:
         raise OpError(
-            f"multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, "
-            f"got {n} > {categories}"
+            f"multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got {n} > {categories}"
         )
     if categories > MOST_CATEGORIES:
         raise OpError(f"multinomial: number of categories cannot exceed 2^24, got {categories}")

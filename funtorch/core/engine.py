@@ -123,7 +123,9 @@ def set_engine(mode: str) -> Engine:
     if mode not in tiers.MODES:
         raise ArgumentValueError(f"set_engine(): expected one of {', '.join(map(repr, tiers.MODES))}, got {mode!r}")
     if mode != "kernel" and not _HOST_POSSIBLE:
-        raise ArgumentValueError(f"set_engine({mode!r}): the host tier runs on a CPU only, and JAX's default here is {jax.default_backend()}")
+        raise ArgumentValueError(
+            f"set_engine({mode!r}): the host tier runs on a CPU only, and JAX's default here is {jax.default_backend()}"
+        )
     return Engine(mode)
 
 

@@ -31,6 +31,7 @@ class Handle:
     _base: Handle | None = None  # the Tensor that this one is a view of
     _chain: tuple[Link, ...] = ()  # the view ops that lead from the base here
     _seen = 0  # the base's version when this view was last brought up to date
+    _views: Any = None  # the Tensors that are views of this one, held weakly
     _detached = False  # a view that shares values, but no history (detach, .data)
     _retains = False
     _hooks: Any = None

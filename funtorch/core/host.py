@@ -62,9 +62,7 @@ def prepare(closed: core.ClosedJaxpr) -> Program:
     return Program(*_QUIET.copy().run(_generated, closed, (), _QUIET.copy))
 
 
-def _generated(
-    closed: Any, known: Sequence[np.ndarray | None], border: Callable | None
-) -> tuple[Callable, tuple]:
+def _generated(closed: Any, known: Sequence[np.ndarray | None], border: Callable | None) -> tuple[Callable, tuple]:
     low = Lowering(_inner_program)
     jaxpr = closed.jaxpr if isinstance(closed, core.ClosedJaxpr) else closed
     args = [Value(s.shape, s.dtype) for s in (spec(v.aval) for v in jaxpr.invars)]
@@ -73,9 +71,7 @@ def _generated(
         *args[len(known) :],
     ]
     outputs = low.closed(closed, values)
-    outputs = [
-        low.whole(o, spec(v.aval).shape, dense=True) for o, v in zip(outputs, jaxpr.outvars, strict=True)
-    ]
+    outputs = [low.whole(o, spec(v.aval).shape, dense=True) for o, v in zip(outputs, jaxpr.outvars, strict=True)]
     return generate(low, args, outputs, border)
 
 

@@ -28,9 +28,7 @@ def plan(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
     low = 0 if low is None else int(low)
     if high is None and low == INT64.min:
         if dtype.name not in ALL_64_BITS:
-            raise OpError(
-                f"random_ of all 64 bits handles only int64, double, float and bfloat16, got {dtype}"
-            )
+            raise OpError(f"random_ of all 64 bits handles only int64, double, float and bfloat16, got {dtype}")
         return lambda source, n: narrow(source.words64(n).view(np.int64), dtype)
     if dtype.name not in DIGITS and dtype.kind not in "biu":
         raise OpError(f"random_ handles only integral, floating-point and boolean types, got {dtype}")

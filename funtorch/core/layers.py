@@ -132,8 +132,14 @@ def left_behind(tensor: Any, layers: Sequence[Layer]) -> Any:
         payload = Batched(payload.level, left_behind(payload.inner, layers), payload.axis)
     elif kind is Dual:
         tangent = payload.tangent
-        payload = Dual(payload.level, left_behind(payload.primal, layers), None if tangent is None else left_behind(tangent, layers))
+        payload = Dual(
+            payload.level, left_behind(payload.primal, layers), None if tangent is None else left_behind(tangent, layers)
+        )
     new = make(payload, tensor._birth)
-    if tensor._requires and not (kind in WRAPPED and payload.level in ours) and all(tensor._level != layer.depth for layer in layers):
+    if (
+        tensor._requires
+        and not (kind in WRAPPED and payload.level in ours)
+        and all(tensor._level != layer.depth for layer in layers)
+    ):
         set_place(new, *place_of(tensor))
     return new

@@ -36,9 +36,7 @@ class MersenneTwister(MersenneState):
 
     __slots__ = ()
 
-    def uniform(
-        self, shape: Shape, dtype: Any = np.float32, low: float = 0.0, high: float = 1.0
-    ) -> np.ndarray:
+    def uniform(self, shape: Shape, dtype: Any = np.float32, low: float = 0.0, high: float = 1.0) -> np.ndarray:
         """Uniform on [low, high): ``rand``, ``uniform_``. A complex dtype draws both parts.
 
         Raises:
@@ -94,9 +92,7 @@ class MersenneTwister(MersenneState):
             return narrow(fused(in_turn(self, n), std, mean), dtype).reshape(shape)
         return by_sixteen(self, n, dtype, mean, std).reshape(shape)
 
-    def log_normal(
-        self, shape: Shape, dtype: Any = np.float32, mean: float = 1.0, std: float = 2.0
-    ) -> np.ndarray:
+    def log_normal(self, shape: Shape, dtype: Any = np.float32, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
         """exp of a normal: ``log_normal_``. Raises RuntimeError where std <= 0."""
         dtype = np.dtype(dtype)
         if not std > 0:
@@ -125,17 +121,13 @@ class MersenneTwister(MersenneState):
         scale = math.log1p(-p)
         return self._from_doubles(shape, np.dtype(dtype), lambda u, lib: np.ceil(lib.log(u) / scale))
 
-    def cauchy(
-        self, shape: Shape, dtype: Any = np.float32, median: float = 0.0, sigma: float = 1.0
-    ) -> np.ndarray:
+    def cauchy(self, shape: Shape, dtype: Any = np.float32, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
         """median + sigma tan(pi (u - 1/2)): ``cauchy_``. Raises RuntimeError where sigma <= 0."""
         dtype = np.dtype(dtype)
         if not sigma > 0:
             raise OpError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
         _check_floating("cauchy_cpu", dtype)
-        return self._from_doubles(
-            shape, dtype, lambda u, lib: fused(lib.tan(math.pi * (u - 0.5)), sigma, median)
-        )
+        return self._from_doubles(shape, dtype, lambda u, lib: fused(lib.tan(math.pi * (u - 0.5)), sigma, median))
 
     def bernoulli(self, shape: Shape, p: float | np.ndarray = 0.5, dtype: Any = np.float32) -> np.ndarray:
         """One with probability ``p``, else zero: ``bernoulli_``, ``torch.bernoulli``, and dropout's masks.
@@ -166,9 +158,7 @@ class MersenneTwister(MersenneState):
         """
         return self.random(shape, dtype, low, high)
 
-    def random(
-        self, shape: Shape, dtype: Any = np.int64, low: int | None = None, high: int | None = None
-    ) -> np.ndarray:
+    def random(self, shape: Shape, dtype: Any = np.int64, low: int | None = None, high: int | None = None) -> np.ndarray:
         """``random_``: of [low, high), of [low, the dtype's greatest], or with neither of [0, greatest].
 
         Raises:

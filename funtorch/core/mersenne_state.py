@@ -91,8 +91,7 @@ class MersenneState:
             raise ArgumentTypeError(f"RNG state must be a torch.ByteTensor, got dtype {state.dtype}")
         if state.size != STATE.itemsize:
             raise OpError(
-                f"Expected a CPUGeneratorImplState of size {STATE.itemsize} "
-                f"but found the input RNG state size to be {state.size}"
+                f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input RNG state size to be {state.size}"
             )
         fields = np.frombuffer(state.tobytes(), STATE)[0]
         left, following = int(fields["left"]), int(fields["next"])

@@ -38,7 +38,22 @@ class Op:
     result's strides as PyTorch reports them. Two Ops are equal only if they are one object.
     """
 
-    __slots__ = ("fn", "name", "view", "kernel", "programs", "recipes", "several", "inverse", "layout", "_vjp", "_jvp", "_push", "_batched", "__weakref__")
+    __slots__ = (
+        "fn",
+        "name",
+        "view",
+        "kernel",
+        "programs",
+        "recipes",
+        "several",
+        "inverse",
+        "layout",
+        "_vjp",
+        "_jvp",
+        "_push",
+        "_batched",
+        "__weakref__",
+    )
 
     def __init__(self, fn: Callable, name: str, *, view: bool = False) -> None:
         self.fn = fn

@@ -240,7 +240,10 @@ def _record(application: Application, frame: int, outs: list[Any]) -> PythonNode
     depth, tensors = application.depth(frame), application.frames[frame]
     marked = [i for i, t in enumerate(tensors) if t._requires and is_differentiable(t._payload.dtype)]
     metas = tuple(
-        (o._payload.shape, o._payload.dtype if application.body.differentiable(k) and is_differentiable(o._payload.dtype) else None)
+        (
+            o._payload.shape,
+            o._payload.dtype if application.body.differentiable(k) and is_differentiable(o._payload.dtype) else None,
+        )
         for k, o in enumerate(outs)
     )
     if not marked or all(dtype is None for _, dtype in metas):

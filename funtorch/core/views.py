@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 from typing import Any, final
 
 import jax
@@ -70,6 +71,10 @@ def attach(result: Handle, source: Handle, op: Link) -> None:
         result._seen = source._seen
         result._detached = source._detached
         result._siblings = source._siblings
+    base = result._base
+    if base._views is None:
+        base._views = weakref.WeakSet()
+    base._views.add(result)
     if not state.grad and result._base._requires:
         result._detached = True
     if source._inference or result._inference:
@@ -106,6 +111,20 @@ def refresh(view: Handle) -> None:
         view._version += 1
     else:
         take(view, value)
+
+
+def replace_data(target: Handle, payload: Any) -> None:
+    """Give ``target`` other elements; views of it stay with those that it had."""
+    if target._views:
+        former = make(value_of(target), target._birth)
+        for view in list(target._views):
+            if view._base is target:
+                refresh(view)
+                view._base, view._seen = former, 0
+        former._views, target._views = target._views, None
+    target._payload = payload
+    target._base, target._chain = None, ()
+    target._version += 1
 
 
 def replay(view: Handle, chain: tuple[Link, ...]) -> Any:

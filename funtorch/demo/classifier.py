@@ -131,7 +131,13 @@ def per_sample(data: Digits, seed: int, device: str, progress: Callable) -> dict
     vectorised_s, found = _median(lambda: all_at_once(parameters, images, labels), 6, advance)
     loop_s, each = _median(lambda: [one(parameters, images[i], labels[i]) for i in range(BATCH)], 6, advance)
     gap = max((found[name][i] - g).abs().max().item() for i, grads in enumerate(each) for name, g in grads.items())
-    return {"vectorised_ms": vectorised_s * 1e3, "loop_ms": loop_s * 1e3, "speed_up": loop_s / vectorised_s, "largest_difference": gap, "agree": gap < 1e-4}
+    return {
+        "vectorised_ms": vectorised_s * 1e3,
+        "loop_ms": loop_s * 1e3,
+        "speed_up": loop_s / vectorised_s,
+        "largest_difference": gap,
+        "agree": gap < 1e-4,
+    }
 
 
 def _median(fn: Callable, rounds: int, advance: Callable) -> tuple[float, Any]:

@@ -71,7 +71,13 @@ def run(only: Sequence[str] | None = None, seed: int = 0, device: str = "cpu", j
         console.print(str(error), markup=False)
         return 2
     functions, results = _functions(), {}
-    bar = Progress(TextColumn("{task.description:34}"), BarColumn(), TextColumn("{task.completed:>3.0f}/{task.total:.0f}"), TimeElapsedColumn(), console=console)
+    bar = Progress(
+        TextColumn("{task.description:34}"),
+        BarColumn(),
+        TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
+        TimeElapsedColumn(),
+        console=console,
+    )
     with bar:
 
         def progress(part: str, total: int) -> Callable:

@@ -64,9 +64,7 @@ class CausalSelfAttention(nn.Module):
         heads = self.c_attn(x).view(B, T, 3, self.n_head, D // self.n_head)  # (B, T, 3, heads, D / heads)
         q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)  # (B, heads, T, D / heads) each
         dropout = self.dropout if self.training else 0.0
-        z = F.scaled_dot_product_attention(
-            q, k, v, dropout_p=dropout, is_causal=True
-        )  # (B, heads, T, D / heads)
+        z = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)  # (B, heads, T, D / heads)
         z = z.transpose(1, 2).reshape(B, T, D)  # (B, T, D)
         return F.dropout(self.c_proj(z), self.dropout, training=self.training)
 

@@ -27,13 +27,9 @@ class MLPConfig:
 
     def __post_init__(self):
         if len(self.sizes) < 2 or min(self.sizes) < 1:
-            raise ValueError(
-                f"MLPConfig: sizes must hold at least two numbers of at least 1, got {self.sizes}"
-            )
+            raise ValueError(f"MLPConfig: sizes must hold at least two numbers of at least 1, got {self.sizes}")
         if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"MLPConfig: activation must be one of {[*ACTIVATIONS]}, got {self.activation!r}"
-            )
+            raise ValueError(f"MLPConfig: activation must be one of {[*ACTIVATIONS]}, got {self.activation!r}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"MLPConfig: dropout must be in [0, 1), got {self.dropout}")
 

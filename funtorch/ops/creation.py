@@ -61,7 +61,9 @@ def size_of(sizes: tuple, name: str) -> tuple[int, ...]:
     for size in sizes:
         value = size.item() if isinstance(size, Tensor) else size
         if isinstance(value, (float, str)) or value is None:
-            raise ArgumentTypeError(f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(value).__name__}")
+            raise ArgumentTypeError(
+                f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(value).__name__}"
+            )
         if value < 0:
             raise OpError(f"{name}(): trying to create tensor with negative dimension {value}: {list(sizes)}")
         found.append(int(value))
@@ -74,30 +76,67 @@ def _filled(size: tuple, value: Any, dtype: Any, device: Any, requires_grad: boo
 
 
 @function()
-def zeros(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Any,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """Zeros of a size: ``zeros(2, 3)``. dtype: the default one unless given.
 
     >>> import funtorch as torch
     >>> torch.zeros(2)
     tensor([0., 0.])
     """
-    return _out(out, _filled(size_of(size or (out.shape,) if out is not None else size, "zeros"), 0, dtype, device, requires_grad))
+    return _out(
+        out, _filled(size_of(size or (out.shape,) if out is not None else size, "zeros"), 0, dtype, device, requires_grad)
+    )
 
 
 @function()
-def ones(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Any,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """Ones of a size: ``ones(2, 3)``. dtype: the default one unless given."""
     return _out(out, _filled(size_of(size, "ones"), 1, dtype, device, requires_grad))
 
 
 @function()
-def empty(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def empty(
+    *size: Any,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """A Tensor of a size whose values nobody should read: here, zeros."""
     return _out(out, _filled(size_of(size, "empty"), 0, dtype, device, requires_grad))
 
 
 @function()
-def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """``fill_value`` everywhere. dtype: that of the value (int64, bool, the default float) unless given."""
     shape = size_of((size,) if isinstance(size, int) else tuple(size), "full")
     if isinstance(fill_value, Tensor) and concrete(fill_value) is None:
@@ -134,25 +173,62 @@ def _batched_like(made: Tensor, input: Tensor) -> Tensor:
 
 
 @function(method=False)
-def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """Zeros of the size and dtype of ``input``."""
     return _like(input, 0, dtype, device, requires_grad, "zeros_like")
 
 
 @function()
-def ones_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """Ones of the size and dtype of ``input``."""
     return _like(input, 1, dtype, device, requires_grad, "ones_like")
 
 
 @function()
-def empty_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """A Tensor of the size and dtype of ``input`` whose values nobody should read: here, zeros."""
     return _like(input, 0, dtype, device, requires_grad, "empty_like")
 
 
 @function()
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Tensor:
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """``fill_value`` everywhere, in the size and dtype of ``input``."""
     return _like(input, static(fill_value), dtype, device, requires_grad, "full_like")
 
@@ -202,7 +278,9 @@ def _number_array(value: Any, kind: DType) -> np.ndarray:
 
 def _of_foreign(array: np.ndarray, dtype: Any) -> np.ndarray:
     if array.dtype not in FROM_NUMPY and dtype is None:
-        raise ArgumentTypeError(f"can't convert np.ndarray of type {array.dtype}. The only supported types are those of funtorch's dtypes.")
+        raise ArgumentTypeError(
+            f"can't convert np.ndarray of type {array.dtype}. The only supported types are those of funtorch's dtypes."
+        )
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     return array if dtype is None else array.astype(as_dtype(dtype).numpy)
 
@@ -241,11 +319,15 @@ def _inferred(array: np.ndarray, plain: Any) -> DType:
         first = next((p for p in first if not (isinstance(p, list) and not p)), None)
     if isinstance(first, (np.ndarray, np.generic)):
         return FROM_NUMPY[array.dtype]
-    return {"b": dtypes.bool_, "i": dtypes.int64, "u": dtypes.int64, "c": dtypes.default().to_complex()}.get(array.dtype.kind, dtypes.default())
+    return {"b": dtypes.bool_, "i": dtypes.int64, "u": dtypes.int64, "c": dtypes.default().to_complex()}.get(
+        array.dtype.kind, dtypes.default()
+    )
 
 
 @function(alias=("asarray",))
-def as_tensor(data: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+def as_tensor(
+    data: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
     """``data`` as a Tensor: itself if it is one of that dtype and device, otherwise a copy."""
     if isinstance(data, Tensor):
         result = data.to(device=device, dtype=dtype) if (dtype is not None or device is not None) else data
@@ -278,13 +360,26 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 
 @function()
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False
+) -> Tensor:
     """A Tensor without dimensions, in the default dtype unless given."""
     return tensor(static(s), dtype=dtypes.default() if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
 @function()
-def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """``start, start + step, ...`` below ``end``: shape (ceil((end - start) / step),).
 
     dtype: that of ``out``; int64 if all arguments are integers, otherwise the default. Raises RuntimeError for a step of
@@ -337,7 +432,18 @@ def _spaced(start: Any, end: Any, steps: int, kind: DType) -> np.ndarray:
 
 
 @function()
-def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """``steps`` evenly spaced values from ``start`` to ``end``, both included: shape (steps,).
 
     Raises RuntimeError for negative steps or for a Tensor with dimensions, TypeError for steps that are no integer.
@@ -392,7 +498,19 @@ def _space_dtype(start: Any, end: Any, dtype: Any, out: Any) -> DType:
 
 
 @function()
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """``steps`` values from base**start to base**end, evenly spaced on a logarithmic scale: shape (steps,).
 
     Raises as `linspace`.
@@ -407,7 +525,17 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
 
 
 @function()
-def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """Ones on the diagonal, zeros elsewhere: shape (n, m), or (n, n). Raises RuntimeError for a negative size."""
     size = size_of((n, n if m is None else m), "eye")
     kind = dtypes.default() if dtype is None else as_dtype(dtype)
@@ -415,8 +543,21 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
 
 
 def _new(name: str, factory: Any) -> None:
-    def method(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:
-        return factory(*args, dtype=self.dtype if dtype is None else dtype, device=self.device if device is None else device, requires_grad=requires_grad)
+    def method(
+        self: Tensor,
+        *args: Any,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        layout: Any = None,
+        pin_memory: bool = False,
+    ) -> Tensor:
+        return factory(
+            *args,
+            dtype=self.dtype if dtype is None else dtype,
+            device=self.device if device is None else device,
+            requires_grad=requires_grad,
+        )
 
     method.__name__ = name
     method.__doc__ = f"``{factory.__name__}`` with this Tensor's dtype and device."
@@ -425,7 +566,13 @@ def _new(name: str, factory: Any) -> None:
     registry.add_method(name, method)
 
 
-for _name, _factory in (("new_zeros", zeros), ("new_ones", ones), ("new_empty", empty), ("new_full", full), ("new_tensor", tensor)):
+for _name, _factory in (
+    ("new_zeros", zeros),
+    ("new_ones", ones),
+    ("new_empty", empty),
+    ("new_full", full),
+    ("new_tensor", tensor),
+):
     _new(_name, _factory)
 
 
@@ -448,5 +595,3 @@ _register_new()
 def is_tensor(obj: Any) -> bool:
     """Whether ``obj`` is a Tensor."""
     return isinstance(obj, Tensor)
-
-

@@ -49,9 +49,7 @@ def static(value: Any) -> Any:
 
 def tensor_argument(value: Any, name: str, parameter: str, position: int) -> Any:
     """What to do with an argument that is not a Tensor but should be: raise TypeError as PyTorch does."""
-    raise ArgumentTypeError(
-        f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not {type(value).__name__}"
-    )
+    raise ArgumentTypeError(f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
 def operand_argument(value: Any, name: str, parameter: str, position: int) -> Any:
@@ -123,7 +121,10 @@ def parameters_of(fn: Callable) -> list[Parameter]:
     positional = code.co_varnames[: code.co_argcount]
     named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     defaults = dict(zip(reversed(positional), reversed(fn.__defaults__ or ()), strict=False)) | (fn.__kwdefaults__ or {})
-    return [Parameter(n, annotations.get(n), defaults.get(n, MISSING), i >= len(positional)) for i, n in enumerate((*positional, *named))]
+    return [
+        Parameter(n, annotations.get(n), defaults.get(n, MISSING), i >= len(positional))
+        for i, n in enumerate((*positional, *named))
+    ]
 
 
 class Declaration:
@@ -202,7 +203,9 @@ class Declaration:
             elif kind == "operand":
                 lines.append(f"if not isinstance({p.name}, Handle): {p.name} = operand_argument({where})")
             elif kind == "operand?":
-                lines.append(f"if {p.name} is not None and not isinstance({p.name}, Handle): {p.name} = operand_argument({where})")
+                lines.append(
+                    f"if {p.name} is not None and not isinstance({p.name}, Handle): {p.name} = operand_argument({where})"
+                )
         if self.check:
             lines.append(f"check({', '.join(p.name for p in self.parameters)})")
         lines += self._promotion_lines()
@@ -373,7 +376,9 @@ def with_numpy_names(fn: Callable) -> Callable:
     return renamed
 
 
-def function(namespace: str = "torch", *, name: str | None = None, alias: Sequence[str] = (), method: bool = False, inplace: bool = False) -> Any:
+def function(
+    namespace: str = "torch", *, name: str | None = None, alias: Sequence[str] = (), method: bool = False, inplace: bool = False
+) -> Any:
     """Register a Python function written in terms of ops, under its own or another name, like `op` does."""
 
     def register(fn: Callable) -> Callable:

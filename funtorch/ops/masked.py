@@ -129,14 +129,18 @@ def amin(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any =
 
 
 @function("masked")
-def argmax(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def argmax(
+    input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
     """Index of the largest selected element, in the dtype of the input; 0 if there is none. Raises as `amax`."""
     found = extremes.argmax(_filled(input, mask, _bound(input, "argmax", -1)), dim, keepdim)
     return found.to(input.dtype if dtype is None else dtype)
 
 
 @function("masked")
-def argmin(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def argmin(
+    input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
     """Index of the smallest selected element, in the dtype of the input; 0 if there is none. Raises as `amin`."""
     found = extremes.argmin(_filled(input, mask, _bound(input, "argmin", 1)), dim, keepdim)
     return found.to(input.dtype if dtype is None else dtype)
@@ -178,7 +182,9 @@ def logsumexp(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: 
 
 
 @function("masked")
-def norm(input: Tensor, ord: float = 2.0, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def norm(
+    input: Tensor, ord: float = 2.0, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
     """Norm of order ``ord`` of the selected elements: see `linalg.vector_norm`. Raises TypeError for a named order."""
     if not isinstance(ord, (int, float)):
         raise ArgumentTypeError(f"masked.norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
@@ -234,7 +240,9 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
 
 
 @function("masked")
-def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def normalize(
+    input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
     """The selected elements over the larger of their norm along ``dim`` and ``eps``; 0 elsewhere. Raises as `norm`."""
     size = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _typed(_filled(input, mask, 0), dtype) / size.clamp(min=eps)
@@ -245,7 +253,5 @@ def logaddexp(
     input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Tensor | None = None, other_mask: Tensor | None = None
 ) -> Tensor:
     """log(e^x + e^y), where what a mask does not select counts as -inf. input (*), other (*)."""
-    x, y = (
-        _typed(_filled(a, m, _bound(a, "logaddexp", -1)), dtype) for a, m in ((input, input_mask), (other, other_mask))
-    )
+    x, y = (_typed(_filled(a, m, _bound(a, "logaddexp", -1)), dtype) for a, m in ((input, input_mask), (other, other_mask)))
     return exponential.logaddexp(x, y)

@@ -33,7 +33,11 @@ def sample(kind: str, shape: tuple, dtype: Any, generator: Generator | None, *pa
     method = getattr(source.twister, kind)
 
     def thunk_of(full: tuple) -> Callable:
-        return lambda: method(full, *parameters, dtype=dtype.numpy, **named) if kind == "bernoulli" else method(full, dtype.numpy, *parameters, **named)
+        return lambda: (
+            method(full, *parameters, dtype=dtype.numpy, **named)
+            if kind == "bernoulli"
+            else method(full, dtype.numpy, *parameters, **named)
+        )
 
     def drawn(full: tuple) -> Any:
         return draw(source, thunk_of(full), (kind, full, dtype.name, parameters, tuple(named.items())))
@@ -97,7 +101,9 @@ def _integers(low: int, high: int, shape: tuple, dtype: Any, generator: Any) -> 
     source = generator or default_generator
 
     def drawn(full: tuple) -> Any:
-        return draw(source, lambda: source.twister.randint(low, high, full, dtype=dtype.numpy), ("randint", full, dtype.name, low, high))
+        return draw(
+            source, lambda: source.twister.randint(low, high, full, dtype=dtype.numpy), ("randint", full, dtype.name, low, high)
+        )
 
     return lift_draw(drawn, shape)
 
@@ -112,7 +118,11 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> T
 
     def drawn(full: tuple) -> Any:
         rows = int(np.prod(full[:-1], dtype=np.int64))
-        return draw(source, lambda: np.stack([source.twister.randperm(n, dtype=dtype.numpy) for _ in range(rows)]).reshape(full), ("randperm", full, dtype.name))
+        return draw(
+            source,
+            lambda: np.stack([source.twister.randperm(n, dtype=dtype.numpy) for _ in range(rows)]).reshape(full),
+            ("randperm", full, dtype.name),
+        )
 
     return _placed(lift_draw(drawn, (n,)), options)
 
@@ -124,7 +134,11 @@ def _like(input: Tensor, options: dict) -> dict:
 @function()
 def rand_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`rand` of the size and dtype of ``input``."""
-    return rand(*input.shape, generator=generator, **_like(input, options)) if input.dim() else rand((), generator=generator, **_like(input, options))
+    return (
+        rand(*input.shape, generator=generator, **_like(input, options))
+        if input.dim()
+        else rand((), generator=generator, **_like(input, options))
+    )
 
 
 @function()
@@ -161,7 +175,9 @@ def _lanes(tensor: Tensor, name: str) -> tuple[np.ndarray, list]:
         current = at_front(payload, payload.level.size)
     values = concrete(current)
     if values is None:
-        raise TracedValueError(f"{name}: the probabilities are traced, and PyTorch's draws depend on them: leave this call outside of compiled code")
+        raise TracedValueError(
+            f"{name}: the probabilities are traced, and PyTorch's draws depend on them: leave this call outside of compiled code"
+        )
     return values, levels
 
 
@@ -196,7 +212,9 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
 
 
 @function(method=True)
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
+) -> Tensor:
     """Indices drawn with the weights that ``input`` (C,) or (N, C) holds: (num_samples,) or (N, num_samples), int64.
 
     Raises RuntimeError for negative weights, all-zero rows, or too few categories without replacement.
@@ -240,7 +258,9 @@ def standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 
 @function()
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None, **options: Any) -> Tensor:
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None, **options: Any
+) -> Tensor:
     """Normal numbers; ``mean`` and ``std`` are numbers with a ``size``, or Tensors (broadcast together).
 
     Raises RuntimeError for a negative std.
@@ -298,7 +318,9 @@ _filled_in_place("cauchy_", "cauchy", lambda self, median=0.0, sigma=1.0: ((floa
 _filled_in_place("geometric_", "geometric", lambda self, p: ((float(p),), {}))
 
 
-def _random_in_place(self: Tensor, from_: Any = None, to: Any = None, *, generator: Generator | None = None, **named: Any) -> Tensor:
+def _random_in_place(
+    self: Tensor, from_: Any = None, to: Any = None, *, generator: Generator | None = None, **named: Any
+) -> Tensor:
     """Fill this Tensor with integers: of the whole range of its dtype, below ``from_``, or in [from_, to)."""
     in_place_allowed(self, "random_", state.grad)
     low = named.get("from", from_)
@@ -311,7 +333,11 @@ def _random_in_place(self: Tensor, from_: Any = None, to: Any = None, *, generat
         raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
 
     def drawn(full: tuple) -> Any:
-        return draw(source, lambda: source.twister.random(full, dtype=dtype.numpy, low=bounds[0], high=bounds[1]), ("random", full, dtype.name, bounds))
+        return draw(
+            source,
+            lambda: source.twister.random(full, dtype=dtype.numpy, low=bounds[0], high=bounds[1]),
+            ("random", full, dtype.name, bounds),
+        )
 
     write(self, lift_draw(drawn, tuple(self.shape)))
     return self

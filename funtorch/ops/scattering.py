@@ -64,7 +64,9 @@ _OLD_REDUCTIONS = {None: None, "add": "sum", "multiply": "prod"}
 
 
 @function(method=True, inplace=True)
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None, out: Any = None) -> Tensor:
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None, out: Any = None
+) -> Tensor:
     """Write along one dimension: z[i, index[i, j, k], k] = src[i, j, k] for dim = 1, the rest as in ``input``.
 
     Args:
@@ -108,7 +110,9 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any
 
 
 @function(method=True, inplace=True)
-def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Any = None) -> Tensor:
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
+) -> Tensor:
     """`scatter` in which the values that arrive at one place are reduced: "sum", "prod", "mean", "amax" or "amin".
 
     Args:

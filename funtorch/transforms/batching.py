@@ -88,7 +88,9 @@ def _mapped_arguments(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -
     try:
         dims = broadcast_prefix(prefix, args)
     except ValueError as error:
-        raise ArgumentValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs: {error}") from None
+        raise ArgumentValueError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs: {error}"
+        ) from None
     dims += [None] * (len(leaves) - len(dims))  # keyword arguments are not mapped, as in torch.func
     return leaves, spec, [_checked_dim(name, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
 
@@ -97,7 +99,9 @@ def _checked_dim(name: str, leaf: Any, dim: Any) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int) or isinstance(dim, bool):
-        raise ArgumentValueError(f"vmap({name}): Got in_dim={dim!r} for an input, but in_dim must be either an integer dimension or None.")
+        raise ArgumentValueError(
+            f"vmap({name}): Got in_dim={dim!r} for an input, but in_dim must be either an integer dimension or None."
+        )
     if not isinstance(leaf, Tensor):
         raise ArgumentValueError(
             f"vmap({name}): Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
@@ -117,7 +121,9 @@ def _batch_size(leaves: list, dims: list) -> int:
     if not sizes:
         raise ArgumentValueError("vmap: no input is mapped over: at least one in_dim must be an integer")
     if len(set(sizes)) > 1:
-        raise ArgumentValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
+        raise ArgumentValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
+        )
     return sizes[0]
 
 
@@ -147,7 +153,9 @@ def _unwrapped(func: Callable, level: VmapLevel, result: Any, out_dims: Any) -> 
     try:
         dims = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, result)
     except ValueError as error:
-        raise ArgumentValueError(f"vmap({name}, ..., out_dims={out_dims}): out_dims is not compatible with the structure of outputs: {error}") from None
+        raise ArgumentValueError(
+            f"vmap({name}, ..., out_dims={out_dims}): out_dims is not compatible with the structure of outputs: {error}"
+        ) from None
     return unflatten(spec, [_outside(level, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)])
 
 

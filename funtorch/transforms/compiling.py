@@ -87,7 +87,9 @@ class Compiled:
     def _entry(self, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> Entry:
         order = {id(t): i for i, t in enumerate(tensors)}
         described = tuple(
-            (order[id(leaf)], leaf._payload.shape, leaf._payload.dtype, leaf._requires) if isinstance(leaf, Handle) else _static_key(leaf)
+            (order[id(leaf)], leaf._payload.shape, leaf._payload.dtype, leaf._requires)
+            if isinstance(leaf, Handle)
+            else _static_key(leaf)
             for leaf in leaves
         )
         key = (spec, described, state.grad, state.inference)
@@ -125,7 +127,9 @@ class Compiled:
             return "it keeps Tensors that it makes in Python objects outside of it"
         return None
 
-    def _trace(self, entry: Entry, recording: Recording, leaves: list[Any], spec: Spec, tensors: list[Handle], earlier: list) -> None:
+    def _trace(
+        self, entry: Entry, recording: Recording, leaves: list[Any], spec: Spec, tensors: list[Handle], earlier: list
+    ) -> None:
         try:
             variant = Variant(self.function, recording, leaves, spec, tensors)
             variant.fixed = [(i, t) for i, (t, ref) in enumerate(zip(tensors, earlier, strict=True)) if ref() is t]

@@ -59,7 +59,9 @@ class Variables:
 
     def _fresh(self, leaf: Any, name: str, outside: bool) -> Tensor:
         if not isinstance(leaf, Tensor):
-            raise ArgumentTypeError(f"{name}(): expected the differentiated arguments to hold Tensors only, got {type(leaf).__name__}")
+            raise ArgumentTypeError(
+                f"{name}(): expected the differentiated arguments to hold Tensors only, got {type(leaf).__name__}"
+            )
         if not (leaf.is_floating_point() or leaf.is_complex()):
             raise OpError(f"{name}(): only Tensors of floating point and complex dtype can require gradients, got {leaf.dtype}")
         self.needs_graph |= outside and leaf.requires_grad
@@ -193,7 +195,9 @@ def _check_scalar(output: Any) -> None:
     if not isinstance(output, Tensor):
         raise OpError(f"grad(): Expected f(*args) to return a Tensor, got {type(output)}")
     if output.dim() != 0:
-        raise OpError(f"grad(): Expected f(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+        raise OpError(
+            f"grad(): Expected f(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
 
 
 def _pull(given: Variables, outputs: Sequence[Tensor], cotangents: Sequence[Any], outside: bool, retain: bool) -> list[Tensor]:
@@ -206,7 +210,9 @@ def _pull(given: Variables, outputs: Sequence[Tensor], cotangents: Sequence[Any]
     if not pairs:
         return [zeros_for(v) for v in given.variables]
     roots = [o for o, _ in pairs]
-    create_graph = outside and (given.needs_graph or any(c.requires_grad for _, c in pairs) or reaches_beyond(roots, given.variables))
+    create_graph = outside and (
+        given.needs_graph or any(c.requires_grad for _, c in pairs) or reaches_beyond(roots, given.variables)
+    )
     grads = gradients(roots, given.variables, [c for _, c in pairs], retain or create_graph, create_graph)
     return [zeros_for(v) if g is None else g for v, g in zip(given.variables, grads, strict=True)]
 
@@ -237,7 +243,9 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         chosen = cotangents[0] if len(cotangents) == 1 else cotangents
         leaves, given_spec = flatten(chosen)
         if given_spec != spec:
-            raise OpError(f"vjp_fn(): Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {given_spec}, primal output: {spec}")
+            raise OpError(
+                f"vjp_fn(): Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {given_spec}, primal output: {spec}"
+            )
         for root, leaf in zip(roots, leaves, strict=True):
             if leaf.shape != root.shape:
                 raise OpError(f"vjp_fn(): cotangent of shape {list(leaf.shape)} for an output of shape {list(root.shape)}")
@@ -272,7 +280,9 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
         if not isinstance(leaf, Tensor) or not isinstance(dot, Tensor):
             raise ArgumentTypeError("jvp(): primals and tangents must hold Tensors only")
         if leaf.shape != dot.shape or leaf.dtype != dot.dtype:
-            raise OpError(f"jvp(): primal {list(leaf.shape)} {leaf.dtype} and tangent {list(dot.shape)} {dot.dtype} differ in shape or dtype")
+            raise OpError(
+                f"jvp(): primal {list(leaf.shape)} {leaf.dtype} and tangent {list(dot.shape)} {dot.dtype} differ in shape or dtype"
+            )
     level = JvpLevel()
     with level:
         duals = unflatten(spec, [level.wrap(leaf, dot) for leaf, dot in zip(leaves, dots, strict=True)])
@@ -295,7 +305,9 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 def _check_tuple(value: Any, name: str) -> None:
     if not isinstance(value, (tuple, list)):
-        raise OpError(f"jvp(): Expected {name} to be a tuple, got {type(value).__name__}. E.g. it should be valid to call f(*primals).")
+        raise OpError(
+            f"jvp(): Expected {name} to be a tuple, got {type(value).__name__}. E.g. it should be valid to call f(*primals)."
+        )
     if not value:
         raise ArgumentValueError(f"jvp(): Expected {name} to be non-empty")
 
@@ -338,6 +350,8 @@ def linearize(func: Callable, *primals: Any) -> tuple:
             roots_ = [g for g, _ in pairs]
             create = records and (any(d.requires_grad for _, d in pairs) or given.needs_graph)
             found = gradients(roots_, cotangents, [d for _, d in pairs], True, create) if pairs else [None] * len(cotangents)
-            return unflatten(spec, [zeros_for(c) if f is None else finish(f, records) for c, f in zip(cotangents, found, strict=True)])
+            return unflatten(
+                spec, [zeros_for(c) if f is None else finish(f, records) for c, f in zip(cotangents, found, strict=True)]
+            )
 
     return value, push

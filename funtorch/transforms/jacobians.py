@@ -41,7 +41,9 @@ def _bound(func: Callable, args: tuple, kwargs: dict, numbers: tuple[int, ...]) 
     return of_selected, tuple(args[n] for n in numbers)
 
 
-def jacrev(func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, _preallocate_and_copy: bool = False) -> Callable:
+def jacrev(
+    func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, _preallocate_and_copy: bool = False
+) -> Callable:
     """The Jacobian of ``func``, a row at a time (reverse mode), rows vectorised.
 
     Args:
@@ -94,7 +96,9 @@ def _assemble(out_spec: Spec, in_spec: Spec, outputs: int, block: Callable, seve
     return unflatten(out_spec, parts)
 
 
-def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", chunk_size: int | None = None) -> Callable:
+def jacfwd(
+    func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", chunk_size: int | None = None
+) -> Callable:
     """The Jacobian of ``func``, a column at a time (forward mode), columns vectorised. See `jacrev`."""
     _check_chunk("jacfwd", chunk_size)
 

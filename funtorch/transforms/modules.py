@@ -40,7 +40,9 @@ def _tied(module: Module, names: Mapping[str, Any]) -> dict[str, Any]:
         if not given or len(group) == 1:
             continue
         if any(names[n] is not names[given[0]] for n in given[1:]):
-            raise ArgumentValueError(f"functional_call got multiple values for keys {sorted(given)}, which are tied. Consider using tie_weights=False")
+            raise ArgumentValueError(
+                f"functional_call got multiple values for keys {sorted(given)}, which are tied. Consider using tie_weights=False"
+            )
         full.update({n: names[given[0]] for n in group})
     return full
 
@@ -79,12 +81,18 @@ def _check_names(module: Module, values: Mapping[str, Any], strict: bool) -> Non
             known = False
         if not known:
             unexpected.append(name)
-    known_names = {n for n, _ in module.named_parameters(remove_duplicate=False)} | {n for n, _ in module.named_buffers(remove_duplicate=False)}
+    known_names = {n for n, _ in module.named_parameters(remove_duplicate=False)} | {
+        n for n, _ in module.named_buffers(remove_duplicate=False)
+    }
     missing = sorted(known_names - set(values)) if strict else []
     if unexpected and not strict:
-        raise AttributeError(f"functional_call(): {type(module).__name__} has no parameter or buffer named {', '.join(map(repr, unexpected))}")
+        raise AttributeError(
+            f"functional_call(): {type(module).__name__} has no parameter or buffer named {', '.join(map(repr, unexpected))}"
+        )
     if unexpected or missing:
-        parts = [f"Unexpected key(s): {', '.join(unexpected)}."] * bool(unexpected) + [f"Missing key(s): {', '.join(missing)}."] * bool(missing)
+        parts = [f"Unexpected key(s): {', '.join(unexpected)}."] * bool(unexpected) + [
+            f"Missing key(s): {', '.join(missing)}."
+        ] * bool(missing)
         raise OpError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(parts))
 
 
@@ -121,13 +129,19 @@ def functional_call(
         values = {}
         for each in parameter_and_buffer_dicts:
             if not isinstance(each, Mapping):
-                raise ArgumentValueError(f"Expected all elements of parameter_and_buffer_dicts to be dictionaries, got {type(each).__name__}")
+                raise ArgumentValueError(
+                    f"Expected all elements of parameter_and_buffer_dicts to be dictionaries, got {type(each).__name__}"
+                )
             repeated = sorted(set(values) & set(each))
             if repeated:
-                raise ArgumentValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+                raise ArgumentValueError(
+                    f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+                )
             values.update(each)
     else:
-        raise ArgumentValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}")
+        raise ArgumentValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}"
+        )
     given = () if args is None else args if isinstance(args, tuple) else (args,)
     with swapped(module, values, tie_weights, strict):
         return module(*given, **(kwargs or {}))

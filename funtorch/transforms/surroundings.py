@@ -15,7 +15,20 @@ from ..core.handle import Handle
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MISSING = object()
 MOST = 64  # of a list's elements, and of functions looked into
-OURS = ("funtorch", "jax", "jaxlib", "numpy", "builtins", "math", "random", "functools", "itertools", "operator", "typing", "contextlib")
+OURS = (
+    "funtorch",
+    "jax",
+    "jaxlib",
+    "numpy",
+    "builtins",
+    "math",
+    "random",
+    "functools",
+    "itertools",
+    "operator",
+    "typing",
+    "contextlib",
+)
 
 
 class Surroundings:

@@ -54,7 +54,10 @@ class Variant:
         self.kinds: list[tuple[int, Any]] = []  # of each leaf of the result: NEW, ARGUMENT i, CELL i or STATIC value
         self.history: list[int] = []  # of each NEW result, then of each written cell
         self.left: list[int] = []  # of each written gradient: 0 None, 1 a new Tensor, 2 the same Tensor
-        groups = {id(g): (g, frozenset(path[-1] for c, path in recording.numbers if look_up(c, path[:-1]) is g)) for g in _groups(recording)}
+        groups = {
+            id(g): (g, frozenset(path[-1] for c, path in recording.numbers if look_up(c, path[:-1]) is g))
+            for g in _groups(recording)
+        }
         self.surroundings = surroundings_of(function, [m for m, _ in self.modules], groups.values())
         self.op = self._traced(function, leaves, spec, tensors)
         changed = self.surroundings.changed()
@@ -145,7 +148,9 @@ class Variant:
         if tracing.unfinished():
             raise Disagreement("the function took another path than when it was recorded")
         self.history = [_history(t) for t in new]
-        self.history += [0 if (t._requires, t._node) == place else _history(t) for t, place in zip(self.written, places, strict=True)]
+        self.history += [
+            0 if (t._requires, t._node) == place else _history(t) for t, place in zip(self.written, places, strict=True)
+        ]
         self.left = [_left(t, held[id(t)]) for t in self.written_grads]
         grads = [t._grad for t, left in zip(self.written_grads, self.left, strict=True) if left]
         self.guards = [decision[1] for decision in self.recording.decisions]
@@ -161,10 +166,11 @@ class Variant:
             cotangent = next(given) if is_differentiable(value_of(tensor).dtype) else None
             if mark == ON_TAPE:
                 pairs.append((tensor, make(cotangent)))
-        _, grads = differentiate(
-            [t for t, _ in pairs], [c for _, c in pairs], starts, create_graph=False, retain_graph=True
-        )
-        return [jnp.zeros(t._payload.shape, t._payload.dtype) if g is None else _array(g._payload) for t, g in zip(targets, grads, strict=True)]
+        _, grads = differentiate([t for t, _ in pairs], [c for _, c in pairs], starts, create_graph=False, retain_graph=True)
+        return [
+            jnp.zeros(t._payload.shape, t._payload.dtype) if g is None else _array(g._payload)
+            for t, g in zip(targets, grads, strict=True)
+        ]
 
     def _kernel(self) -> Callable:
         """The program as a kernel that may overwrite what is written anyway, where no guard can call it off."""
@@ -224,7 +230,9 @@ class Variant:
         new, written, end = self.ends
         if self.guards:
             self._check(results[end:], saved)
-        self._commit_cells([self._now(t, tensors) for t in self.written], results[new:written], None if made is None else made[new:written])
+        self._commit_cells(
+            [self._now(t, tensors) for t in self.written], results[new:written], None if made is None else made[new:written]
+        )
         self._commit_grads([self._now(t, tensors) for t in self.written_grads], results[written:end])
         return self._result(results[:new], None if made is None else made[:new], tensors)
 

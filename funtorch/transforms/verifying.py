@@ -40,6 +40,8 @@ def verified(name: str, variant: Any, tensors: list[Handle], eager: Callable[[],
         raise OpError(f"compile({name}, verify=...): eager code gave {sorted(expected)}, compiled code {sorted(compiled)}")
     for what, value in expected.items():
         tolerance = TOLERANCES.get(value.dtype.name, 1e-8 if value.dtype.kind in "fc" else 0.0)
-        if not np.allclose(compiled[what].astype(value.dtype), value, rtol=tolerance, atol=tolerance, equal_nan=value.dtype.kind in "fc"):
+        if not np.allclose(
+            compiled[what].astype(value.dtype), value, rtol=tolerance, atol=tolerance, equal_nan=value.dtype.kind in "fc"
+        ):
             raise OpError(f"compile({name}, verify=...): {what} is {value} in eager code and {compiled[what]} in compiled code")
     return result

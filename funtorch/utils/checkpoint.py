@@ -43,7 +43,9 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 class _Segment:
     """A function with its arguments, and what its first run read from outside."""
 
-    def __init__(self, function: Callable, args: tuple, kwargs: dict, contexts: tuple, preserve_rng_state: bool, check: bool) -> None:
+    def __init__(
+        self, function: Callable, args: tuple, kwargs: dict, contexts: tuple, preserve_rng_state: bool, check: bool
+    ) -> None:
         self.function = function
         self.leaves, self.spec = flatten((args, kwargs))
         self.where = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Handle)]
@@ -95,7 +97,9 @@ class _Segment:
         self.out_leaves, self.out_spec = before
         metas = [(tuple(t.shape), t.dtype) for t in results]
         if len(metas) != len(self.metas) or (self.check and metas != self.metas):
-            raise CheckpointError(f"torch.utils.checkpoint: Recomputed values have different metadata than during the forward pass: {self.metas} at first, then {metas}")
+            raise CheckpointError(
+                f"torch.utils.checkpoint: Recomputed values have different metadata than during the forward pass: {self.metas} at first, then {metas}"
+            )
         return results
 
 

@@ -109,7 +109,11 @@ def not_scalar(m):
 def with_cotangent(m):
     x = leaf(m, 1.0, 2.0)
     (x * x).backward(m.tensor([1.0, -1.0], dtype=m.float64))
-    return x.grad, caught(lambda: (x * x).backward(m.ones(3, dtype=m.float64)), 3), caught(lambda: (x * x).backward([1.0, 2.0]), 0)
+    return (
+        x.grad,
+        caught(lambda: (x * x).backward(m.ones(3, dtype=m.float64)), 3),
+        caught(lambda: (x * x).backward([1.0, 2.0]), 0),
+    )
 
 
 @program

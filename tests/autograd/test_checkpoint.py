@@ -140,7 +140,11 @@ def test_a_captured_tensor_of_an_outer_transform():
         return func.grad(lambda x: wrap(lambda x: funtorch.tanh(x @ w).sum())(x))(xs[0])
 
     kept, again = (lambda f: f), (lambda f: lambda x: checkpoint(f, x, use_reentrant=False))
-    ways = (lambda g: func.vmap(g)(funtorch.stack([w, 2 * w])), lambda g: func.jvp(g, (w,), (w * 2,))[1], lambda g: func.jacrev(g)(w))
+    ways = (
+        lambda g: func.vmap(g)(funtorch.stack([w, 2 * w])),
+        lambda g: func.jvp(g, (w,), (w * 2,))[1],
+        lambda g: func.jacrev(g)(w),
+    )
     for way in ways:
         assert funtorch.allclose(way(lambda w: slope(w, kept)), way(lambda w: slope(w, again)))
 

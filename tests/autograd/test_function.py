@@ -53,7 +53,13 @@ def both_styles(m):
     for kind in (Old, New):
         y = kind.apply(x, 3, 2.0)
         (g,) = m.autograd.grad(y.sum(), x, create_graph=True)
-        found += [y, y.grad_fn.name(), g, m.autograd.grad(g.sum(), x), m.autograd.gradcheck(lambda x, kind=kind: kind.apply(x, 3, 2.0), x)]
+        found += [
+            y,
+            y.grad_fn.name(),
+            g,
+            m.autograd.grad(g.sum(), x),
+            m.autograd.gradcheck(lambda x, kind=kind: kind.apply(x, 3, 2.0), x),
+        ]
     return found
 
 
@@ -469,7 +475,12 @@ class Kept(funtorch.autograd.Function):
 
     @classmethod
     def get(cls, ctx):
-        return {"attribute": lambda k: k, "list": lambda k: k[1][0], "dict": lambda k: k["e"], "saved": lambda k: ctx.saved_tensors[1]}[cls.way](ctx.kept)
+        return {
+            "attribute": lambda k: k,
+            "list": lambda k: k[1][0],
+            "dict": lambda k: k["e"],
+            "saved": lambda k: ctx.saved_tensors[1],
+        }[cls.way](ctx.kept)
 
     @staticmethod
     def forward(ctx, x):

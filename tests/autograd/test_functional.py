@@ -29,7 +29,10 @@ def jacobians(m):
     x, y = points(m)
     found = [jac(pair, (x, y)), jac(lambda x: x.sin(), x), jac(lambda x: (x.sin(), x.sum()), x), jac(lambda x, y: x * y, (x, y))]
     for strategy in ("forward-mode", "reverse-mode"):
-        found += [jac(pair, (x, y), vectorize=True, strategy=strategy), jac(lambda x: x.sin(), x, vectorize=True, strategy=strategy)]
+        found += [
+            jac(pair, (x, y), vectorize=True, strategy=strategy),
+            jac(lambda x: x.sin(), x, vectorize=True, strategy=strategy),
+        ]
         found.append(jac(lambda x: (x.sin(), x.sum()), x, vectorize=True, strategy=strategy))
     return found
 

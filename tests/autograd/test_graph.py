@@ -125,7 +125,12 @@ def gradients_of_duals(m):
 def variables(m):
     x = m.autograd.Variable(m.ones(2), requires_grad=True)
     (x * 3).sum().backward()
-    return x.grad, isinstance(m.ones(1), m.autograd.Variable), isinstance(3, m.autograd.Variable), m.autograd.Variable(x).requires_grad
+    return (
+        x.grad,
+        isinstance(m.ones(1), m.autograd.Variable),
+        isinstance(3, m.autograd.Variable),
+        m.autograd.Variable(x).requires_grad,
+    )
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

@@ -94,7 +94,13 @@ def inference(m):
     w = m.ones(2, dtype=m.float64, requires_grad=True)
     with m.inference_mode():
         t = m.ones(2, dtype=m.float64) * 3
-        inside = (t.is_inference(), (w * 2).requires_grad, m.is_inference_mode_enabled(), m.is_grad_enabled(), t.view(2).is_inference())
+        inside = (
+            t.is_inference(),
+            (w * 2).requires_grad,
+            m.is_inference_mode_enabled(),
+            m.is_grad_enabled(),
+            t.view(2).is_inference(),
+        )
         t.add_(1)
         with m.inference_mode(False):
             normal = m.ones(2).is_inference()

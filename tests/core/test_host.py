@@ -133,9 +133,7 @@ def test_programs_and_their_gradients(name):
     gradients(fn, *args, tolerance=2e-4)
 
 
-@pytest.mark.parametrize(
-    "name", ["softmax", "attention", "convolution and pooling", "lstm", "mlp", "embedding", "inverse"]
-)
+@pytest.mark.parametrize("name", ["softmax", "attention", "convolution and pooling", "lstm", "mlp", "embedding", "inverse"])
 def test_per_sample_gradients(name):
     fn, *args = PROGRAMS[name]
     last = args[-1]

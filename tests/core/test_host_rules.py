@@ -75,9 +75,7 @@ def same(g, w, ulps, scale):
     np.testing.assert_array_equal(np.isnan(g), np.isnan(w))
     if scale is None and kind is np.float64:
         np.testing.assert_array_equal(np.signbit(g[w == 0]), np.signbit(w[w == 0]))
-    np.testing.assert_allclose(
-        g, w, rtol=max(ulps * eps, 1e-12 if eps < 1e-15 else 0), atol=ulps * eps * (scale or 0)
-    )
+    np.testing.assert_allclose(g, w, rtol=max(ulps * eps, 1e-12 if eps < 1e-15 else 0), atol=ulps * eps * (scale or 0))
 
 
 def array(seed: int, shape, dtype, low=-4.0, high=4.0, specials=False) -> np.ndarray:
@@ -109,9 +107,7 @@ def prim(name: str):
 # name: (dtypes, low, high, ulps)
 UNARY = {
     **dict.fromkeys(["neg", "abs", "sign", "floor", "ceil", "is_finite", "square"], (FLOATS, -9, 9, 1)),
-    **dict.fromkeys(
-        ["exp", "exp2", "expm1", "logistic", "tanh", "sinh", "cosh", "asinh"], (FLOATS, -6, 6, 8)
-    ),
+    **dict.fromkeys(["exp", "exp2", "expm1", "logistic", "tanh", "sinh", "cosh", "asinh"], (FLOATS, -6, 6, 8)),
     **dict.fromkeys(["sin", "cos", "atan", "cbrt", "erf"], (FLOATS, -6, 6, 8)),
     "tan": (FLOATS, -1.5, 1.5, 16),
     **dict.fromkeys(["log", "log1p", "sqrt", "rsqrt", "lgamma"], (FLOATS, 0.01, 50, 32)),
@@ -135,18 +131,14 @@ def test_unary(name, data):
     compare(prim(name), array(seed, shape, dtype, low, high, specials=True), ulps=ulps, scale=scale)
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in UNARY if n not in ("lgamma", "digamma", "bessel_i0e", "bessel_i1e", "erf_inv")]
-)
+@pytest.mark.parametrize("name", [n for n in UNARY if n not in ("lgamma", "digamma", "bessel_i0e", "bessel_i1e", "erf_inv")])
 def test_unary_at_the_edges(name):
     """Infinities, NaN, signed zeros and what is outside of the domain."""
     x = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -1.0], np.float32)
     compare(prim(name), x, ulps=8)
 
 
-@pytest.mark.parametrize(
-    "name", ["add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "nextafter"]
-)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "nextafter"])
 @examples(5)
 @given(data=st.data())
 def test_binary(name, data):
@@ -157,9 +149,7 @@ def test_binary(name, data):
     compare(prim(name), x, y, ulps=16)
 
 
-@pytest.mark.parametrize(
-    "name", ["eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor"]
-)
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor"])
 @examples(3)
 @given(data=st.data())
 def test_comparisons_and_bits(name, data):
@@ -172,9 +162,7 @@ def test_comparisons_and_bits(name, data):
 @examples(4)
 @given(dtype=st.sampled_from(INTS), seed=seeds)
 def test_shifts(name, dtype, seed):
-    amounts = np.array([0, 1, 3, 7, 8, 31, 32, 64, 100, 255 if dtype.kind == "u" else -1], np.int64).astype(
-        dtype
-    )
+    amounts = np.array([0, 1, 3, 7, 8, 31, 32, 64, 100, 255 if dtype.kind == "u" else -1], np.int64).astype(dtype)
     x = array(seed, amounts.shape, dtype, specials=True)
     compare(prim(name), x, amounts)
 
@@ -222,21 +210,15 @@ def test_reduced_precision(exponent, mantissa, seed):
 @given(dtype=st.sampled_from(["c8", "c16"]), seed=seeds, shape=full_shapes)
 def test_complex(dtype, seed, shape):
     x, y = array(seed, shape, dtype), array(seed + 7, shape, dtype)
-    compare(
-        lambda x, y: (x + y, x * y, x / y, lax.conj(x), lax.real(x), lax.imag(y), lax.abs(x)), x, y, scale=8
-    )
-    compare(
-        lambda x, y: (lax.exp(x), lax.sign(x), lax.complex(lax.real(x), lax.imag(y)), x == y), x, y, scale=64
-    )
+    compare(lambda x, y: (x + y, x * y, x / y, lax.conj(x), lax.real(x), lax.imag(y), lax.abs(x)), x, y, scale=8)
+    compare(lambda x, y: (lax.exp(x), lax.sign(x), lax.complex(lax.real(x), lax.imag(y)), x == y), x, y, scale=64)
 
 
 @examples(3)
 @given(dtype=st.sampled_from(WIDE), seed=seeds, shape=shapes)
 def test_special_functions(dtype, seed, shape):
     a, x = array(seed, shape, dtype, 0.3, 6), array(seed + 1, shape, dtype, 0.1, 8)
-    compare(
-        lambda a, x: (lax.igamma(a, x), lax.igammac(a, x)), a, x, ulps=400 if dtype == "f4" else 1e5, scale=1
-    )
+    compare(lambda a, x: (lax.igamma(a, x), lax.igammac(a, x)), a, x, ulps=400 if dtype == "f4" else 1e5, scale=1)
     compare(lambda a, x: lax.betainc(a, x, x / 9), a, x, ulps=400 if dtype == "f4" else 1e5, scale=1)
     compare(
         lambda a, x: (lax.polygamma(jnp.ones_like(x), x), lax.zeta(a + 1.5, x)),
@@ -252,11 +234,7 @@ def test_special_functions(dtype, seed, shape):
 def test_reductions(name, data):
     dtype, seed = data.draw(st.sampled_from(FLOATS + INTS)), data.draw(seeds)
     shape = data.draw(full_shapes)
-    axes = (
-        data.draw(st.integers(0, len(shape) - 1))
-        if name.startswith("arg")
-        else data.draw(subsets(len(shape)))
-    )
+    axes = data.draw(st.integers(0, len(shape) - 1)) if name.startswith("arg") else data.draw(subsets(len(shape)))
     fn = partial(getattr(jnp, name), axis=axes, **({"dtype": dtype} if name in ("sum", "prod") else {}))
     x = array(seed, shape, dtype, -2, 2, specials=name not in ("sum", "prod"))
     compare(fn, x, ulps=16, scale=4 * x.size)
@@ -310,9 +288,7 @@ def test_dot_general(data):
     summed = [n for n in both if n not in batch]
     sizes = {n: data.draw(st.integers(1, 4)) for n in names}
     x, y = (array(seed + i, [sizes[n] for n in side], dtype) for i, side in enumerate((left, right)))
-    numbers = tuple(
-        tuple([side.index(n) for n in group] for side in (left, right)) for group in (summed, batch)
-    )
+    numbers = tuple(tuple([side.index(n) for n in group] for side in (left, right)) for group in (summed, batch))
     compare(lambda x, y: lax.dot_general(x, y, numbers), x, y, ulps=4, scale=200)
 
 
@@ -367,9 +343,7 @@ def test_windows(mode, data):
     def pool(x, op, start, **more):
         return lax.reduce_window(x, dtype.type(start), op, window, strides, mode, **more)
 
-    compare(
-        lambda x: (pool(x, lax.max, -np.inf), pool(x, lax.min, np.inf), pool(x, lax.add, 0)), x, scale=100
-    )
+    compare(lambda x: (pool(x, lax.max, -np.inf), pool(x, lax.min, np.inf), pool(x, lax.add, 0)), x, scale=100)
     compare(lambda x: pool(x, lax.add, 0, base_dilation=(1, 2, 1), window_dilation=(2, 1, 1)), x, scale=100)
     compare(lambda x: jax.grad(lambda x: (pool(x, lax.max, -np.inf) ** 2).sum())(x), x, scale=100)
     compare(lambda x, t: jax.jvp(lambda x: pool(x, lax.min, np.inf), (x,), (t,)), x, x[::-1], scale=100)
@@ -462,12 +436,8 @@ def test_gather_and_scatter(data):
     )
     rest = iter(batch)
     sized = dict(zip(offsets, window, strict=True))
-    updates = array(
-        seed + 1, [sized[a] if a in sized else next(rest) for a in range(len(batch) + len(window))], dtype
-    )
-    op = data.draw(
-        st.sampled_from([lax.scatter_add, lax.scatter_mul, lax.scatter_min, lax.scatter_max, lax.scatter_sub])
-    )
+    updates = array(seed + 1, [sized[a] if a in sized else next(rest) for a in range(len(batch) + len(window))], dtype)
+    op = data.draw(st.sampled_from([lax.scatter_add, lax.scatter_mul, lax.scatter_min, lax.scatter_max, lax.scatter_sub]))
     wide = updates.size if dtype.itemsize > 2 or dtype.kind in "iu" else 0
     if wide or op in (lax.scatter_min, lax.scatter_max):  # narrow sums are rounded after each step by XLA
         compare(lambda x, i, u: op(x, i, u, back, mode=mode), x, indices, updates, scale=100)

@@ -121,9 +121,7 @@ def test_normals_of_tensors(pair: Pair, dtype: torch.dtype) -> None:
     mean, std = torch.randn(2, 3).to(dtype), torch.rand(3).to(dtype)  # few: to the last bit
     for shape, m, s in [((2, 3), mean, std), ((2, 3), mean, 0.7), ((3,), 0.7, std)]:
         ours = [numpy(x) if isinstance(x, torch.Tensor) else x for x in (m, s)]
-        pair.check(
-            torch.normal(m, s, generator=pair.torch), pair.ours.normal(shape, numpy_type(dtype), *ours)
-        )
+        pair.check(torch.normal(m, s, generator=pair.torch), pair.ours.normal(shape, numpy_type(dtype), *ours))
 
 
 def test_normals_into_a_transposed_tensor(pair: Pair) -> None:

@@ -19,9 +19,7 @@ def twin() -> Callable[[str], ModuleType]:
     """``twin("gpt")`` is funtorch/models/gpt.py executed on torch."""
 
     def load(name: str) -> ModuleType:
-        source, count = re.subn(
-            r"^from \.\.(\w*) import", add_torch, (SOURCES / f"{name}.py").read_text(), flags=re.M
-        )
+        source, count = re.subn(r"^from \.\.(\w*) import", add_torch, (SOURCES / f"{name}.py").read_text(), flags=re.M)
         assert count == 2
         module = ModuleType(f"torch_{name}")
         exec(compile(source, f"torch_{name}.py", "exec"), module.__dict__)

@@ -15,9 +15,7 @@ def tokens(*size: int) -> np.ndarray:
 
 
 def test_parameters_have_the_examples_names_and_shapes():
-    shapes = {
-        n: tuple(p.shape) for n, p in LSTMLanguageModel(LSTMLanguageModelConfig(**SMALL)).state_dict().items()
-    }
+    shapes = {n: tuple(p.shape) for n, p in LSTMLanguageModel(LSTMLanguageModelConfig(**SMALL)).state_dict().items()}
     assert shapes == {
         "encoder.weight": (11, 5),
         "rnn.weight_ih_l0": (24, 5),
@@ -62,9 +60,7 @@ def test_a_sequence_in_two_parts_equals_the_whole():
     whole, _ = model(sequence)
     first, state = model(sequence[:, :2])
     second, _ = model(sequence[:, 2:], state)
-    np.testing.assert_allclose(
-        funtorch.cat([first, second], 1).detach().numpy(), whole.detach().numpy(), atol=1e-12
-    )
+    np.testing.assert_allclose(funtorch.cat([first, second], 1).detach().numpy(), whole.detach().numpy(), atol=1e-12)
 
 
 def test_the_loss_falls():

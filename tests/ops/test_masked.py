@@ -32,7 +32,12 @@ def test_rows_with_nothing_selected_agree(name, agree):
 @pytest.mark.parametrize("name", ALONG)
 def test_functions_along_a_dimension_agree(name, agree):
     agree(lambda t, x, m: t.masked.normalize(x, 2.0, 1, mask=m), X, MASK)
-    agree(lambda t, x, m: (getattr(t.masked, name)(x, 1, mask=m), getattr(t.masked, name)(x, 0)), X, MASK, grad=name != "log_softmax")
+    agree(
+        lambda t, x, m: (getattr(t.masked, name)(x, 1, mask=m), getattr(t.masked, name)(x, 0)),
+        X,
+        MASK,
+        grad=name != "log_softmax",
+    )
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "amax", "amin", "argmax", "cumsum", "var", "median"])

@@ -39,7 +39,11 @@ def test_a_refused_out_is_left_alone():
 
 def test_membership_agrees(agree):
     rows = np.arange(6).reshape(2, 3)
-    agree(lambda t, x, y: (t.isin(x, y), t.isin(x, y, invert=True), t.isin(x, 2), t.isin(2, y), t.isin(x, y.double())), rows, np.array([1, 4]))
+    agree(
+        lambda t, x, y: (t.isin(x, y), t.isin(x, y, invert=True), t.isin(x, 2), t.isin(2, y), t.isin(x, y.double())),
+        rows,
+        np.array([1, 4]),
+    )
 
 
 def test_spaced_values_in_the_dtype_of_out_agree(agree):
@@ -57,7 +61,10 @@ def test_spaced_values_in_the_dtype_of_out_agree(agree):
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
 def test_spaced_values_map_over_their_ends(steps):
     start, end = torch.tensor([0.0, -1.0]), torch.tensor([2.0, 1.0])
-    found = torch.vmap(lambda a, b: torch.linspace(a, b, steps))(start, end), torch.vmap(lambda a: torch.logspace(a, 1, steps))(start)
+    found = (
+        torch.vmap(lambda a, b: torch.linspace(a, b, steps))(start, end),
+        torch.vmap(lambda a: torch.logspace(a, 1, steps))(start),
+    )
     for row, (a, b) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
         np.testing.assert_allclose(found[0][row].numpy(), oracle.linspace(a, b, steps).numpy(), rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(found[1][row].numpy(), oracle.logspace(a, 1, steps).numpy(), rtol=1e-6)

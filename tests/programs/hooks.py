@@ -11,9 +11,7 @@ def attach(torch, model, log: dict) -> list:
     handles = [
         model[0].register_forward_pre_hook(lambda module, args: (args[0] * 0.9,)),
         model[1].register_forward_hook(lambda module, args, output: output + 0.1 * args[0]),
-        model[2].register_forward_hook(
-            lambda module, args, output: log["activations"].append(output.mean().item())
-        ),
+        model[2].register_forward_hook(lambda module, args, output: log["activations"].append(output.mean().item())),
         model[2].register_full_backward_hook(
             lambda module, grad_input, grad_output: log["module"].append(
                 [grad_input[0].norm().item(), grad_output[0].norm().item()]
@@ -22,9 +20,7 @@ def attach(torch, model, log: dict) -> list:
         model[4].register_full_backward_pre_hook(lambda module, grad_output: (grad_output[0] * 1.5,)),
         model[0].weight.register_hook(lambda grad: grad * 2),
         model[0].bias.register_hook(lambda grad: log["tensor"].append(grad.abs().max().item())),
-        model[4].bias.register_post_accumulate_grad_hook(
-            lambda p: log["accumulated"].append(p.grad.sum().item())
-        ),
+        model[4].bias.register_post_accumulate_grad_hook(lambda p: log["accumulated"].append(p.grad.sum().item())),
     ]
     return handles
 

@@ -49,9 +49,7 @@ def test_both_frameworks_give_the_same_numbers(name: str, monkeypatch: pytest.Mo
     assert list(got) == list(expected)
     for key, value in expected.items():
         assert got[key].shape == value.shape and got[key].dtype == value.dtype, key
-        np.testing.assert_allclose(
-            got[key], value, rtol=program.TOLERANCE, atol=program.TOLERANCE, err_msg=f"{name}: {key}"
-        )
+        np.testing.assert_allclose(got[key], value, rtol=program.TOLERANCE, atol=program.TOLERANCE, err_msg=f"{name}: {key}")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

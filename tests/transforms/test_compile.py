@@ -31,7 +31,13 @@ def batches(count=6):
 
 def numbers(module, optimizer=None):
     state = {k: v.tolist() for k, v in module.state_dict().items()}
-    slots = [] if optimizer is None else [{k: v.tolist() if hasattr(v, "tolist") else v for k, v in s.items()} for s in optimizer.state_dict()["state"].values()]
+    slots = (
+        []
+        if optimizer is None
+        else [
+            {k: v.tolist() if hasattr(v, "tolist") else v for k, v in s.items()} for s in optimizer.state_dict()["state"].values()
+        ]
+    )
     return state, slots
 
 
@@ -163,7 +169,9 @@ def check_calls(function, calls, compiled_at_least=1, make=lambda: None):
         for args in calls:
             args = [funtorch.tensor(a, dtype=D) if isinstance(a, (float, list)) else a for a in args]
             out = run(*args)
-            found.append([o.tolist() if isinstance(o, funtorch.Tensor) else o for o in (out if isinstance(out, (tuple, list)) else [out])])
+            found.append(
+                [o.tolist() if isinstance(o, funtorch.Tensor) else o for o in (out if isinstance(out, (tuple, list)) else [out])]
+            )
         if compiled:
             assert run.counts["compiled"] >= compiled_at_least, funtorch.compiler.explain(run)
         results.append((found, state))
@@ -267,7 +275,7 @@ def test_results_of_earlier_calls_stay():
 
     run = funtorch.compile(f)
     kept = [run(funtorch.ones(2))[0] for _ in range(6)]
-    assert [k.tolist() for k in kept] == [[i, i] for i in range(1.0.__int__(), 7)]
+    assert [k.tolist() for k in kept] == [[i, i] for i in range((1.0).__int__(), 7)]
     assert run(funtorch.ones(2))[1] is state
     alias = state.detach()
     run(funtorch.ones(2))

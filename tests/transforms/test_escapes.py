@@ -39,7 +39,12 @@ def test_a_tensor_of_a_level_says_where_it_came_from(way):
 
     WAYS[way](f)
     for tensor in kept[:2]:
-        for use in (lambda t: t + 1, lambda t: t.tolist(), lambda t: funtorch.stack([t, t]), lambda t: func.vmap(lambda x: x)(t[None])):
+        for use in (
+            lambda t: t + 1,
+            lambda t: t.tolist(),
+            lambda t: funtorch.stack([t, t]),
+            lambda t: func.vmap(lambda x: x)(t[None]),
+        ):
             with pytest.raises(EscapedTensorError, match=f"made inside {'jvp' if 'j' in way else 'vmap'}.*after") as error:
                 use(tensor)
             assert isinstance(error.value, RuntimeError)

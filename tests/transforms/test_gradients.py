@@ -88,11 +88,12 @@ def structures_of_jacobians(m):
     def f(p, y):
         return {"s": p["x"].sin() * y, "t": (p["x"].sum(),)}
 
-    return [
-        j(f, argnums=n)({"x": x}, y) for j in (m.func.jacrev, m.func.jacfwd) for n in (0, 1, (0, 1))
-    ], m.func.hessian(lambda p: (p["x"] ** 3 * p["y"]).sum())({"x": x, "y": y}), m.func.jacrev(lambda x: x.sum())(x[0]), m.func.hessian(
-        lambda x, y: (x**2 * y).sum(), argnums=(0, 1)
-    )(x, y)
+    return (
+        [j(f, argnums=n)({"x": x}, y) for j in (m.func.jacrev, m.func.jacfwd) for n in (0, 1, (0, 1))],
+        m.func.hessian(lambda p: (p["x"] ** 3 * p["y"]).sum())({"x": x, "y": y}),
+        m.func.jacrev(lambda x: x.sum())(x[0]),
+        m.func.hessian(lambda x, y: (x**2 * y).sum(), argnums=(0, 1))(x, y),
+    )
 
 
 @program
@@ -128,7 +129,11 @@ def closures_over_recorded_tensors(m):
     w = y.clone().requires_grad_()
     g = m.func.grad(lambda x: (x.sin() * w).sum())(x)
     v = m.func.jvp(lambda x: x * w, (x,), (x,))[1]
-    return g.requires_grad, m.autograd.grad(g.sum() + v.sum(), w), m.func.grad(lambda x: m.autograd.grad((x**3 * w).sum(), x, create_graph=True)[0].sum())(x)
+    return (
+        g.requires_grad,
+        m.autograd.grad(g.sum() + v.sum(), w),
+        m.func.grad(lambda x: m.autograd.grad((x**3 * w).sum(), x, create_graph=True)[0].sum())(x),
+    )
 
 
 @program
@@ -205,7 +210,9 @@ def test_a_module_as_the_first_argument():
     assert list(slopes) == ["weight", "bias"] and value.item() == 2.5**2
     assert slopes["weight"].tolist() == [15.0, 20.0] and slopes["bias"].item() == 5.0
     assert module.weight is weight and weight.grad is None and module.calls.item() == 1
-    lanes = funtorch.vmap(funtorch.func.grad(lambda module, x: module.weight @ x), in_dims=(None, 0))(module, funtorch.stack([x, 2 * x]))
+    lanes = funtorch.vmap(funtorch.func.grad(lambda module, x: module.weight @ x), in_dims=(None, 0))(
+        module, funtorch.stack([x, 2 * x])
+    )
     assert lanes["weight"].tolist() == [[3.0, 4.0], [6.0, 8.0]]
 
 

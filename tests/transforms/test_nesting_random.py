@@ -50,7 +50,9 @@ def test_draws_are_refused_unasked(inner):
 
 def test_an_outer_transform_of_a_random_vmap():
     def total(x):
-        return funtorch.vmap(lambda x: (x * funtorch.rand(3, dtype=funtorch.float64)).sin(), randomness="different")(lanes_of(funtorch) * x).sum()
+        return funtorch.vmap(lambda x: (x * funtorch.rand(3, dtype=funtorch.float64)).sin(), randomness="different")(
+            lanes_of(funtorch) * x
+        ).sum()
 
     funtorch.manual_seed(5)
     found = funtorch.func.grad(total)(funtorch.tensor(X))

@@ -58,7 +58,11 @@ def nested(m):
 def chunks(m):
     vmap, a = m.func.vmap, grid(m, 5, 3)
     f = lambda x: (x.cumsum(0), x.sum())  # noqa: E731
-    return [vmap(f, chunk_size=k)(a) for k in (1, 2, 3, 5, 9)], vmap(f, out_dims=(1, 0), chunk_size=2)(a), vmap(lambda x, y: x + y, in_dims=(1, None), chunk_size=2)(a, a[:, 0])
+    return (
+        [vmap(f, chunk_size=k)(a) for k in (1, 2, 3, 5, 9)],
+        vmap(f, out_dims=(1, 0), chunk_size=2)(a),
+        vmap(lambda x, y: x + y, in_dims=(1, None), chunk_size=2)(a, a[:, 0]),
+    )
 
 
 @program
@@ -101,7 +105,11 @@ def branches_on_lanes(m):
     def f(x):
         return x if x > 0 else -x
 
-    return caught(lambda: m.func.vmap(f)(grid(m, 3)), 0), m.func.vmap(lambda x: m.where(x > 0.2, x, -x))(grid(m, 3)), caught(lambda: m.func.vmap(lambda x: x if float(x) else x)(grid(m, 3)), 0)
+    return (
+        caught(lambda: m.func.vmap(f)(grid(m, 3)), 0),
+        m.func.vmap(lambda x: m.where(x > 0.2, x, -x))(grid(m, 3)),
+        caught(lambda: m.func.vmap(lambda x: x if float(x) else x)(grid(m, 3)), 0),
+    )
 
 
 @program
@@ -119,14 +127,18 @@ def random_numbers(m):
     m.manual_seed(5)
     found.append(m.func.vmap(f, randomness="different", chunk_size=2)(a))
     m.manual_seed(5)
-    found.append(m.func.vmap(m.func.vmap(lambda x: m.rand(1, dtype=m.float64) + 0 * x, randomness="different"), randomness="same")(a))
+    found.append(
+        m.func.vmap(m.func.vmap(lambda x: m.rand(1, dtype=m.float64) + 0 * x, randomness="different"), randomness="same")(a)
+    )
     return found, caught(lambda: m.func.vmap(f)(a), 4)
 
 
 @program
 def random_numbers_without_a_lane(m):
     m.manual_seed(5)
-    return m.func.vmap(lambda x: m.rand(2, dtype=m.float64), randomness="different")(grid(m, 3, 2)), m.func.vmap(lambda x: m.rand(2), randomness="same")(grid(m, 3, 2))
+    return m.func.vmap(lambda x: m.rand(2, dtype=m.float64), randomness="different")(grid(m, 3, 2)), m.func.vmap(
+        lambda x: m.rand(2), randomness="same"
+    )(grid(m, 3, 2))
 
 
 @program
@@ -283,7 +295,9 @@ def test_second_order_training_inside():
     assert funtorch.allclose(together, loop)
 
 
-@pytest.mark.parametrize(("buffers", "expected"), [("mean", [2.0, 3.0]), ("stack", [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]), ("discard", [0.0, 0.0])])
+@pytest.mark.parametrize(
+    ("buffers", "expected"), [("mean", [2.0, 3.0]), ("stack", [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]), ("discard", [0.0, 0.0])]
+)
 def test_writes_outside_by_what_is_asked(buffers, expected):
     running, xs = funtorch.zeros(2), funtorch.arange(6.0).reshape(3, 2)
 

@@ -32,9 +32,7 @@ def saturating(source: np.dtype, target: np.dtype) -> Callable:
 
     def run(x):
         x = x.astype(wide, copy=False)
-        if x.size == 0 or (
-            np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) < beyond
-        ):
+        if x.size == 0 or (np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) < beyond):
             return x.astype(target)
         inside = np.greater_equal(x, low) & np.less(x, beyond)
         result = np.where(inside, x, wide.type(0)).astype(target)

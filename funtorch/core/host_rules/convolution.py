@@ -86,9 +86,7 @@ def _product(g: Geometry) -> Callable:
     def per_sample(x, w):
         """Each sample by itself: the result is made in its final order."""
         columns = (
-            x.reshape(g.groups, g.batch, depth, count)
-            if pointwise
-            else g.windows(x).reshape(g.groups, g.batch, depth, count)
+            x.reshape(g.groups, g.batch, depth, count) if pointwise else g.windows(x).reshape(g.groups, g.batch, depth, count)
         )
         return np.matmul(w[:, None], columns).swapaxes(0, 1).reshape(shape)
 

@@ -84,8 +84,7 @@ def _shared(signature: _Signature) -> Callable:
     def on_words(*args: Any) -> list:
         """The equation, with random keys as arrays of their words at its border."""
         wrapped = [
-            jax.random.wrap_key_data(x, impl=_key_impl(a)) if is_key(a.dtype) else x
-            for x, a in zip(args, avals, strict=True)
+            jax.random.wrap_key_data(x, impl=_key_impl(a)) if is_key(a.dtype) else x for x, a in zip(args, avals, strict=True)
         ]
         results = eqn.primitive.bind(*wrapped, **eqn.params)
         results = results if eqn.primitive.multiple_results else [results]

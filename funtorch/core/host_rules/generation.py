@@ -132,12 +132,7 @@ class Writer:
         result = "".join(r + ", " for r in results)
         lines = [f"def make(border, {', '.join(self.closed)}):"]
         target = self.lines[0].split(" = ")[0] if len(self.lines) == 1 else ""
-        if (
-            border is not None
-            and target
-            and self.direct
-            and results in ([target], [f"{results[0].split('(')[0]}({target})"])
-        ):
+        if border is not None and target and self.direct and results in ([target], [f"{results[0].split('(')[0]}({target})"]):
             lines += [f" return lambda {params}: ({result.replace(target, self.direct)})"]
         else:
             lines += [f" def run({params}):", *(f"  {line}" for line in self.lines), f"  return ({result})"]
@@ -177,9 +172,7 @@ def _lasts(work: list[tuple[Step, Callable | Inline]], outputs: list[Value]) -> 
     return lasts[::-1]
 
 
-def generate(
-    low: Lowering, args: list[Value], outputs: list[Value], border: Callable | None
-) -> tuple[Callable, tuple[str, ...]]:
+def generate(low: Lowering, args: list[Value], outputs: list[Value], border: Callable | None) -> tuple[Callable, tuple[str, ...]]:
     """The function of NumPy arrays that runs the steps of ``low``, for use inside another program, and their names.
 
     With a ``border`` (which makes contexts), for use by itself: it runs in such a context, and gives arrays

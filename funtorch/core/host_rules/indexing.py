@@ -29,9 +29,7 @@ class Places:
         self.batch = indices[:-1]
         self.mode = getattr(mode, "name", str(mode)).upper()
         starts = [int(d) for d in numbers["map"]]
-        batching = dict(
-            zip(map(int, numbers["batching"]), map(int, numbers["indices_batching"]), strict=True)
-        )
+        batching = dict(zip(map(int, numbers["batching"]), map(int, numbers["indices_batching"]), strict=True))
         dropped = {int(d) for d in numbers["collapsed"]} | set(batching)
         self.window = [d for d in range(len(operand)) if d not in dropped]
         self.whole = [d for d in self.window if d not in starts and sizes[d] == operand[d]]

@@ -63,9 +63,7 @@ class Side:
         """Moves the summed axes to the end (``last``, for the left operand) or before the free ones."""
         groups = (self.free, self.summed) if last else (self.summed, self.free)
         order = tuple(self.batch + groups[0] + groups[1])
-        sizes = tuple(self.shape[a] for a in self.batch) + tuple(
-            prod(self.shape[a] for a in g) for g in groups
-        )
+        sizes = tuple(self.shape[a] for a in self.batch) + tuple(prod(self.shape[a] for a in g) for g in groups)
         itemsizes = len(self.batch) > 0
 
         def run(x):

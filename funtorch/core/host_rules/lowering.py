@@ -71,9 +71,7 @@ class Step:
         return Equation(self.name, tuple(self.avals), tuple(self.results), self.params, known, program)
 
 
-NUMPY_DTYPES = frozenset(
-    np.dtype(t) for t in (*"? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split(), jax.numpy.bfloat16)
-)
+NUMPY_DTYPES = frozenset(np.dtype(t) for t in (*"? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split(), jax.numpy.bfloat16))
 
 
 def is_key(dtype: Any) -> bool:
@@ -143,10 +141,7 @@ class Lowering:
         """Adds the steps of a ClosedJaxpr, or of a Jaxpr without constants."""
         if not isinstance(closed, core.ClosedJaxpr):
             return self.jaxpr(closed, [], args)
-        consts = [
-            self.constant(as_array(c, v.aval.dtype))
-            for c, v in zip(closed.consts, closed.jaxpr.constvars, strict=True)
-        ]
+        consts = [self.constant(as_array(c, v.aval.dtype)) for c, v in zip(closed.consts, closed.jaxpr.constvars, strict=True)]
         return self.jaxpr(closed.jaxpr, consts, args)
 
     def constant(self, data: np.ndarray) -> Value:
@@ -159,9 +154,7 @@ class Lowering:
         """Adds a step for ``eqn``; its inputs are made whole unless it works elementwise."""
         name, avals, results = eqn.primitive.name, [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
         rule, shape = RULES.get(name), None
-        if any([a.dtype not in NUMPY_DTYPES for a in avals]) or any(
-            [a.dtype not in NUMPY_DTYPES for a in results]
-        ):
+        if any([a.dtype not in NUMPY_DTYPES for a in avals]) or any([a.dtype not in NUMPY_DTYPES for a in results]):
             avals, results = [spec(a) for a in avals], [spec(a) for a in results]
             rule = rule if rule is not None and rule.keys else None
         if rule is not None and rule.elementwise:

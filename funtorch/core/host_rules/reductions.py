@@ -68,9 +68,7 @@ def reducer(ufunc: np.ufunc, axes: tuple[int, ...], eqn: Equation) -> Callable |
         return lambda x: empty
     reduced = None if len(axes) == len(shape) else axes[0] if len(axes) == 1 else axes
     if is_narrow_float(dtype):
-        return Inline(
-            "{k[0]}({0}.astype({k[1]}), {k[2]}).astype({k[3]})", ufunc.reduce, np.dtype("f4"), reduced, dtype
-        )
+        return Inline("{k[0]}({0}.astype({k[1]}), {k[2]}).astype({k[3]})", ufunc.reduce, np.dtype("f4"), reduced, dtype)
     if ufunc in (np.add, np.multiply) and dtype.kind in "iu" and dtype.itemsize < 8:
         return Inline("{k[0]}({0}, {k[1]}, {k[2]})", ufunc.reduce, reduced, dtype)  # NumPy would widen it
     return Inline("{k[0]}({0}, {k[1]})", ufunc.reduce, reduced)

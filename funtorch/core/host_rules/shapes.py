@@ -43,9 +43,7 @@ def rev(eqn: Equation) -> Inline:
 def slice_(eqn: Equation) -> Inline:
     starts, limits = eqn.params["start_indices"], eqn.params["limit_indices"]
     strides = eqn.params["strides"] or (1,) * len(starts)
-    return _index(
-        tuple(slice(int(a), int(b), int(c)) for a, b, c in zip(starts, limits, strides, strict=True))
-    )
+    return _index(tuple(slice(int(a), int(b), int(c)) for a, b, c in zip(starts, limits, strides, strict=True)))
 
 
 def _index(index: tuple) -> Inline:

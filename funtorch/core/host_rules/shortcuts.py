@@ -70,11 +70,7 @@ def platform_index(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value]:
 @shortcut("cond")
 def known_branch(low: Lowering, eqn: Any, inputs: list[Value]) -> list[Value] | None:
     index, branches = inputs[0].data, eqn.params["branches"]
-    return (
-        None
-        if index is None
-        else low.closed(branches[min(max(int(index), 0), len(branches) - 1)], inputs[1:])
-    )
+    return None if index is None else low.closed(branches[min(max(int(index), 0), len(branches) - 1)], inputs[1:])
 
 
 @shortcut(

@@ -69,17 +69,13 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {}
 
 
-def rule(
-    *names: str, elementwise: bool = False, view: bool = False, dense: bool = False, keys: bool = False
-) -> Callable:
+def rule(*names: str, elementwise: bool = False, view: bool = False, dense: bool = False, keys: bool = False) -> Callable:
     """Registers a builder for the primitives called ``names``."""
 
     def register(build: Callable) -> Callable:
         for name in names:
             if name in RULES:
-                raise ValueError(
-                    f"two host rules for {name}: {RULES[name].build.__qualname__}, {build.__qualname__}"
-                )
+                raise ValueError(f"two host rules for {name}: {RULES[name].build.__qualname__}, {build.__qualname__}")
             RULES[name] = Rule(build, elementwise, view, dense, keys)
         return build
 

@@ -38,9 +38,7 @@ class Windows:
         spread = [max(0, (n - 1) * s + 1) for n, s in zip(operand, self.base, strict=True)]
         self.padded = tuple(n + a + b for n, (a, b) in zip(spread, self.padding, strict=True))
         reach = [(k - 1) * d + 1 for k, d in zip(self.sizes, self.dilation, strict=True)]
-        self.counts = tuple(
-            max(0, (n - r) // s + 1) for n, r, s in zip(self.padded, reach, self.strides, strict=True)
-        )
+        self.counts = tuple(max(0, (n - r) // s + 1) for n, r, s in zip(self.padded, reach, self.strides, strict=True))
 
     def pad(self, dtype: np.dtype) -> Callable:
         """(x, value) -> x with ``value`` around and between its elements."""
@@ -75,9 +73,7 @@ def general(eqn: Equation) -> Callable | None:
     return lambda x, start: ufunc(inner(x), start)
 
 
-def _reducer(
-    ufunc: np.ufunc, neutral: Any, windows: Windows, dtype: np.dtype, shape: tuple[int, ...]
-) -> Callable:
+def _reducer(ufunc: np.ufunc, neutral: Any, windows: Windows, dtype: np.dtype, shape: tuple[int, ...]) -> Callable:
     """One axis after the other: each of these reductions over a box is one over each of its sides."""
     if 0 in windows.operand or 0 in shape:
         return lambda x: np.full(shape, neutral, dtype)

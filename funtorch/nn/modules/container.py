@@ -86,7 +86,9 @@ class Sequential(_Row):
 
     def __init__(self, *args: Module | OrderedDict[str, Module]) -> None:
         super().__init__()
-        named: Iterable[tuple[Any, Any]] = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
+        named: Iterable[tuple[Any, Any]] = (
+            args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
+        )
         for name, module in named:
             self.add_module(str(name), module)
 
