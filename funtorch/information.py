@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .core.disk_cache import folder
-from .core.engine import settings
+from .core.engine import mode_in_force
 from .core.host import falls
 from .devices import from_jax
 from .version import __version__
@@ -28,7 +28,7 @@ def rows() -> list[tuple[str, str]]:
         ("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         ("devices", ", ".join(str(from_jax(d)) for d in jax.devices())),
         ("cache folder", "off (FUNTORCH_CACHE=0)" if where is None else f"{where} ({kept / 1e6:.1f} MB)"),
-        ("engine", settings.mode),
+        ("engine", mode_in_force()),
     ]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
+from jaxlib.xla_client import ArrayImpl
 
 from ..errors import ArgumentValueError, FuntorchError, OpError, describe
 from . import tiers
@@ -19,16 +21,28 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 use_disk_cache()
 
-ArrayImpl = type(jax.device_put(np.zeros(())))
+# The class of JAX's arrays, from jaxlib: asking an array for it would start JAX's backend (and claim a GPU) at import.
 CONCRETE = frozenset({np.ndarray, ArrayImpl})
-_HOST_POSSIBLE = jax.default_backend() == "cpu"
+
+
+@functools.lru_cache(maxsize=None)
+def host_possible() -> bool:
+    """Whether ops run on the CPU, where NumPy can run them."""
+    return jax.default_backend() == "cpu"
+
+
+def mode_in_force() -> str:
+    """The mode in which ops run: "kernel" on a GPU or TPU, whatever `set_engine` said."""
+    return settings.mode if host_possible() else "kernel"
+
+
 MAX_PROGRAMS = 256  # for each Op, over shapes
 
 
 class Settings:
     """The mode chosen by `set_engine`."""
 
-    mode = "auto" if _HOST_POSSIBLE else "kernel"
+    mode = "auto"
 
 
 settings = Settings()
@@ -80,7 +94,7 @@ def run(op: Op, values: list[Any], key: tuple | None = None) -> Any:
             slot.left -= 1
             results = slot.host(*[v if type(v) is np.ndarray else np.asarray(v) for v in values])
             return results[0] if slot.single else results
-        if _HOST_POSSIBLE:
+        if host_possible():
             _move(values)
         return op.kernel(*values)
     except FuntorchError:
@@ -90,7 +104,7 @@ def run(op: Op, values: list[Any], key: tuple | None = None) -> Any:
 
 
 def _new_slot(op: Op, key: tuple) -> Slot:
-    mode = settings.mode
+    mode = mode_in_force()
     if mode == "kernel":
         slot = Slot(None, 0, False)
     else:
@@ -122,7 +136,7 @@ def set_engine(mode: str) -> Engine:
     """
     if mode not in tiers.MODES:
         raise ArgumentValueError(f"set_engine(): expected one of {', '.join(map(repr, tiers.MODES))}, got {mode!r}")
-    if mode != "kernel" and not _HOST_POSSIBLE:
+    if mode == "host" and not host_possible():
         raise ArgumentValueError(
             f"set_engine({mode!r}): the host tier runs on a CPU only, and JAX's default here is {jax.default_backend()}"
         )

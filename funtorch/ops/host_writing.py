@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.engine import CONCRETE, settings
+from ..core.engine import CONCRETE, mode_in_force
 from ..core.handle import Handle, make
 from ..core.state import state
 from .windows import NEW, WHOLE, Steps
@@ -27,7 +27,7 @@ _ALONE = _references(make(np.zeros(1)))
 
 def may_write(target: Handle, value: Any, pickers: Sequence[Any]) -> bool:
     """Whether a write into ``target`` can be NumPy's; not on the tape, batched, traced, recorded, or through a view."""
-    if target._base is not None or state.levels or state.recorder is not None or settings.mode == "kernel":
+    if target._base is not None or state.levels or state.recorder is not None or mode_in_force() == "kernel":
         return False
     if state.grad and (target._requires or (isinstance(value, Handle) and value._requires)):
         return False
