@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from .digits import Digits
 BATCH = 64
 EPOCHS = 15
 COMPARED_STEPS = 60
+ROUNDS = 16
 
 
 class Classifier(nn.Module):
@@ -127,9 +129,9 @@ def per_sample(data: Digits, seed: int, device: str, progress: Callable) -> dict
 
     one = grad(loss)
     all_at_once = vmap(one, in_dims=(None, 0, 0))
-    advance = progress("per-sample", 12)
-    vectorised_s, found = _median(lambda: all_at_once(parameters, images, labels), 6, advance)
-    loop_s, each = _median(lambda: [one(parameters, images[i], labels[i]) for i in range(BATCH)], 6, advance)
+    advance = progress("per-sample", 2 * ROUNDS)
+    vectorised_s, found = _median(lambda: all_at_once(parameters, images, labels), advance)
+    loop_s, each = _median(lambda: [one(parameters, images[i], labels[i]) for i in range(BATCH)], advance)
     gap = max((found[name][i] - g).abs().max().item() for i, grads in enumerate(each) for name, g in grads.items())
     return {
         "vectorised_ms": vectorised_s * 1e3,
@@ -140,14 +142,15 @@ def per_sample(data: Digits, seed: int, device: str, progress: Callable) -> dict
     }
 
 
-def _median(fn: Callable, rounds: int, advance: Callable) -> tuple[float, Any]:
+def _median(fn: Callable, advance: Callable) -> tuple[float, Any]:
+    """The median time of a call in seconds, once warm (the first half compiles kernels), and the last result."""
     times = []
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         start = time.perf_counter()
         result = fn()
         times.append(time.perf_counter() - start)
         advance()
-    return sorted(times)[rounds // 2], result
+    return statistics.median(times[ROUNDS // 2 :]), result
 
 
 def hessian_vector(data: Digits, seed: int, device: str, progress: Callable) -> dict[str, Any]:
