@@ -50,7 +50,9 @@ def _losses(x: Array, labels: Array, lengths: Array, label_lengths: Array, blank
     ends = 2 * label_lengths[:, None]
     final = jnp.take_along_axis(last, ends, axis=1)[:, 0]
     earlier = jnp.take_along_axis(last, jnp.maximum(ends - 1, 0), axis=1)[:, 0]
-    return -jnp.where(label_lengths > 0, jnp.logaddexp(final, earlier), final)
+    losses = -jnp.where(label_lengths > 0, jnp.logaddexp(final, earlier), final)
+    # No input: it aligns with no labels for certain, and with any labels not at all.
+    return jnp.where(lengths == 0, jnp.where(label_lengths == 0, 0.0, -LOG_ZERO), losses)
 
 
 @op(namespace=PURE, name="ctc_loss", out=False)
@@ -59,7 +61,9 @@ def _ctc(log_probs: Array, targets: Array, input_lengths: Array, target_lengths:
     refuse("ctc_loss", log_probs, "bic")
     x = log_probs
     lengths, label_lengths = input_lengths.astype(np.int64), target_lengths.astype(np.int64)
-    losses = _losses(x, targets.astype(np.int64), lengths, label_lengths, blank)
+    # What stands beyond a sequence's end is padding, and may be anything: a class that isn't there would give NaN.
+    inside = jnp.arange(targets.shape[1]) < label_lengths[:, None]
+    losses = _losses(x, jnp.where(inside, targets, blank).astype(np.int64), lengths, label_lengths, blank)
     # PyTorch's gradient takes log_probs as results of log_softmax: it has a term e^x, which log_softmax's own adds anyway.
     running = jnp.arange(x.shape[0])[:, None] < lengths
     total = jnp.sum(jnp.where(running, jnp.sum(jnp.exp(x), axis=2), 0), axis=0)

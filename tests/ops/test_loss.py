@@ -182,3 +182,15 @@ def test_wrong_arguments_raise_as_in_torch(wrong, refuse):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         refuse(wrong)
+
+
+def test_ctc_padding_may_be_any_number():
+    """Labels beyond a sequence's end change neither the loss nor its gradient, whatever they are."""
+    found = []
+    for junk in (0, 99, -7):
+        x = torch.tensor(np.log(np.full((3, 2, 4), 0.25)), requires_grad=True)
+        targets = torch.tensor([[1, 2], [3, junk]])
+        loss = torch.nn.functional.ctc_loss(x, targets, torch.tensor([3, 3]), torch.tensor([2, 1]), reduction="none")
+        loss.sum().backward()
+        found.append((loss.tolist(), x.grad.tolist()))
+    assert np.isfinite(np.array(found[0][1])).all() and found[0] == found[1] == found[2]
