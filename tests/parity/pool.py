@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import time
 from collections import deque
@@ -54,7 +55,8 @@ class Worker:
     def give(self, task: Task, row: Row) -> None:
         self.row, self.left, self.column = row, list(task[2]), None
         self.deadline = time.monotonic() + START_UP
-        self.pipe.send(task)
+        with contextlib.suppress(BrokenPipeError):  # it's dead already: the pipe's end tells when it is heard
+            self.pipe.send(task)
 
     def stop(self) -> None:
         if self.process.is_alive():
