@@ -18,7 +18,7 @@ HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.4, 0.00012, 0.00005
 KERNEL_CALL, KERNEL_ARRAY, KERNEL_MOVED, KERNEL_FUSED, KERNEL_PRODUCT = 8.0, 0.5, 0.00012, 0.00003, 0.00004
 LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
 # (host microseconds below, calls on the host before a kernel)
-PATIENCE = ((100.0, 64), (400.0, 16), (LARGE, 4))
+PATIENCE = ((400.0, 64), (LARGE, 16))
 # What NumPy does by making a view: no work on the host.
 FREE = frozenset({"reshape", "squeeze", "expand_dims", "transpose", "rev", "slice", "dynamic_slice", "broadcast_in_dim", "split"})
 # Elements that one element of these counts for; XLA's own vectorised forms of the dear ones count for a third of it.
