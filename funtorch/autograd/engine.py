@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.backward import differentiate
+from ..core.backward import ADD, differentiate
 from ..core.batching import lane_sum
 from ..core.call import call
 from ..core.handle import Handle, make, without_history
 from ..core.levels import WRAPPED, Batched
-from ..core.op import Op, is_differentiable
+from ..core.op import is_differentiable
 from ..core.state import state
 from ..core.tape import Leaf, place_of
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from .graph import GradientEdge, tensor_at
-
-_PLUS = Op(lambda a, b: a + b, "add")
 
 
 def _as_tuple(value: Any) -> tuple:
@@ -141,9 +139,9 @@ def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None
         # A Tensor of its own, since it will be changed in place: hooks and other leaves may hold this one.
         tensor._grad = grad if grad._requires else without_history(grad)
     elif created := (create_graph or held._requires):
-        tensor._grad = call(_PLUS, (held, grad), recording=created)
+        tensor._grad = call(ADD, (held, grad), recording=created)
     else:  # others may hold this gradient: it is changed in place, as PyTorch does
-        total = grad if added else call(_PLUS, (held, grad), recording=False)
+        total = grad if added else call(ADD, (held, grad), recording=False)
         held._payload = total._payload
         held._version += 1
     for hook in list(tensor.__dict__.get("_after_hooks", {}).values()):

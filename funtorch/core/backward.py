@@ -24,7 +24,7 @@ from .tape import Leaf, Node, Recipe, check_not_freed, place_of
 Place = tuple[Any, int]  # (node, output number)
 Number = tuple[int, int]  # the same with the node's number in a walk
 _by_sequence = operator.attrgetter("seq")
-_ADD = Op(jnp.add, "add")
+ADD = Op(jnp.add, "add")
 MAX_PLANS = 512
 walk_listeners: list[Any] = []  # called with the graph when a walk begins
 
@@ -216,7 +216,7 @@ def differentiate(
 
 
 def _sum(a: Any, b: Any) -> Any:
-    return call(_ADD, (a, b))
+    return call(ADD, (a, b))
 
 
 def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], olds: list, create_graph: bool) -> list:
@@ -241,7 +241,7 @@ def _run_stepwise(
     graph: Graph, steps: list[int], starts: list[Number], targets: list[Number], cotangents: Sequence[Handle], create_graph: bool
 ) -> list:
     def plus(a: Any, b: Any) -> Any:
-        return call(_ADD, (a, b), recording=create_graph)
+        return call(ADD, (a, b), recording=create_graph)
 
     sums = Sums(targets, plus)
     for place, cotangent in zip(starts, cotangents, strict=True):

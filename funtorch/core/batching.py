@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..errors import OpError
@@ -72,18 +74,14 @@ class VmapLevel(Level):
 
     def settle(self) -> None:
         """On the way out: give each outer Tensor that was written the value that ``buffers`` asks for."""
-        from ..errors import FuntorchError
-
         for target, before in self.written.values():
             payload = target._payload
             if self.buffers == "discard" or type(payload) is not Batched:
                 target._payload = before
             elif self.buffers == "stack":
                 target._payload = at_front(payload, self.size)._payload
-            elif self.buffers == "mean":
-                target._payload = _mean(at_front(payload, self.size))._payload
-            else:
-                raise FuntorchError(f"vmap(): buffers must be None, 'mean', 'stack' or 'discard', got {self.buffers!r}")
+            else:  # "mean": `vmap` has let no other through
+                target._payload = call(_LANE_MEAN, (at_front(payload, self.size),))._payload
 
 
 def outer_name(target: Handle) -> str:
@@ -100,32 +98,19 @@ def lowered(arg: Any, depth: int) -> Any:
     return arg
 
 
-def _move_op(axis: int) -> Op:
-    import jax.numpy as jnp
+@functools.lru_cache(maxsize=None)
+def move_op(source: int, destination: int) -> Op:
+    """The Op that moves an axis, as the transforms do with lanes."""
+    return Op(lambda x: jnp.moveaxis(x, source, destination), "movedim")
 
-    return _kept(("move", axis), lambda x: jnp.moveaxis(x, axis, 0))
 
-
+@functools.lru_cache(maxsize=1024)
 def _expand_op(size: int) -> Op:
-    import jax.numpy as jnp
-
-    return _kept(("expand", size), lambda x: jnp.broadcast_to(x, (size, *x.shape)))
+    return Op(lambda x: jnp.broadcast_to(x, (size, *x.shape)), "expand")
 
 
-_ops: dict[Any, Op] = {}
-
-
-def _kept(key: Any, fn: Any) -> Op:
-    if key not in _ops:
-        _ops[key] = Op(fn, key[0])
-    return _ops[key]
-
-
-def _mean(x: Handle) -> Handle:
-    def mean(x: Any) -> Any:
-        return x.mean(0).astype(x.dtype) if x.dtype.kind in "fc" else x.max(0)
-
-    return call(_kept(("mean",), mean), (x,))
+LANE_SUM = Op(lambda x: x.sum(0), "sum")
+_LANE_MEAN = Op(lambda x: x.mean(0).astype(x.dtype) if x.dtype.kind in "fc" else x.max(0), "mean")
 
 
 def at_front(payload: Batched, size: int) -> Any:
@@ -133,13 +118,13 @@ def at_front(payload: Batched, size: int) -> Any:
     below = payload.level.depth - 1
     if payload.axis is None:
         return call(_expand_op(size), (payload.inner,), ceiling=below)
-    return payload.inner if payload.axis == 0 else call(_move_op(payload.axis), (payload.inner,), ceiling=below)
+    return payload.inner if payload.axis == 0 else call(move_op(payload.axis, 0), (payload.inner,), ceiling=below)
 
 
 def lane_sum(payload: Batched) -> Any:
     """The sum over the lanes, as a Tensor one level down."""
     below = payload.level.depth - 1
-    return call(_kept(("lane sum",), lambda x: x.sum(0)), (at_front(payload, payload.level.size),), ceiling=below)
+    return call(LANE_SUM, (at_front(payload, payload.level.size),), ceiling=below)
 
 
 def open_vmaps() -> list[VmapLevel]:

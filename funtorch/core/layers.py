@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax.numpy as jnp
-
-from .batching import VmapLevel, at_front, lowered
+from .batching import LANE_SUM, VmapLevel, at_front, lowered, move_op
 from .call import call
 from .handle import make, value_of
 from .levels import WRAPPED, Batched, Dual, Level, inner_of
-from .op import Op
 from .state import state
 from .tape import place_of, set_place
-
-_SUM = Op(lambda x: jnp.sum(x, axis=0), "sum")
-
-
-@functools.lru_cache(maxsize=None)
-def _to_axis(axis: int) -> Op:
-    return Op(lambda x: jnp.moveaxis(x, 0, axis), "movedim")
 
 
 class Layer:
@@ -70,8 +59,8 @@ class Layer:
         payload = grad._payload if self._owns(grad) else Batched(self.level, lowered(grad, self.level.depth), None)
         lanes, axis = at_front(payload, self.level.size), self.axes[argument]
         if axis is None:
-            return call(_SUM, (lanes,))
-        return lanes if axis == 0 else call(_to_axis(axis), (lanes,))
+            return call(LANE_SUM, (lanes,))
+        return lanes if axis == 0 else call(move_op(0, axis), (lanes,))
 
 
 def layers_of(tensors: Sequence[Any], returned: Sequence[Any]) -> tuple[list[Layer], list[list[Any]]]:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..core.batching import VmapLevel, at_front
+from ..core.batching import VmapLevel, at_front, move_op
 from ..core.call import call
 from ..core.handle import value_of
 from ..core.levels import Batched, untaped
@@ -173,15 +173,8 @@ def _outside(level: VmapLevel, tensor: Tensor, dim: int | None) -> Any:
             raise IndexError(f"vmap: out_dim {dim} is out of range for a result of {ndim} dimensions")
         result = at_front(payload, level.size)
         if dim % ndim:
-            result = call(_to_axis(dim % ndim), (result,), ceiling=level.depth - 1)
+            result = call(move_op(0, dim % ndim), (result,), ceiling=level.depth - 1)
     return result if state.grad else untaped(result)
-
-
-@functools.lru_cache(maxsize=None)
-def _to_axis(axis: int) -> Op:
-    import jax.numpy as jnp
-
-    return Op(lambda x: jnp.moveaxis(x, 0, axis), "movedim")
 
 
 @functools.lru_cache(maxsize=1024)
