@@ -11,6 +11,7 @@ _gc.disable()
 
 from . import autograd, func, ops, transforms
 from . import dtypes as _dtypes
+from . import layouts as _layouts
 from .assertions import _assert, _check, _check_index, _check_type, _check_value  # noqa: F401
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.modes import (
@@ -44,6 +45,7 @@ from .dtypes import can_cast, dtype, promote_types
 from .dtypes import set_default as set_default_dtype
 from .legacy_types import CPU_TYPES as _CPU_TYPES
 from .legacy_types import set_default_tensor_type
+from .layouts import layout
 from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
 from .numbers_info import finfo, iinfo
 from .ops import registry as _registry
@@ -65,7 +67,7 @@ globals().update(_CPU_TYPES)
 
 get_default_dtype = _dtypes.default
 compile, vmap = transforms.compile, transforms.vmap
-strided = "torch.strided"
+globals().update(_layouts.PUBLIC)
 contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
 channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
 newaxis = None
@@ -83,8 +85,15 @@ def typename(obj):
 
 _LAZY = (
     "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "masked", "models", "mps", "nn",
-    "optim", "profiler", "random", "return_types", "signal", "special", "utils", "xpu",
+    "optim", "profiler", "random", "return_types", "signal", "sparse", "special", "utils", "xpu",
 )  # fmt: skip
+_LAZY_NAMES = {
+    "sparse.creation": (
+        "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+    ),
+    "sparse.products": ("hspmm", "smm", "spmm", "sspaddmm"),
+}  # fmt: skip
+_LAZY_HOME = {name: module for module, names in _LAZY_NAMES.items() for name in names}
 
 
 if _collecting:
@@ -94,4 +103,6 @@ if _collecting:
 def __getattr__(name):
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_HOME:
+        return getattr(_importlib.import_module(f"{__name__}.{_LAZY_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .core.recorder import Tracing
+from .core.recorder import Tracing, refuse
 from .core.state import state
 from .transforms.compiling import compile, explain, reset, settings
 
@@ -36,8 +36,7 @@ def disable(fn: Any = None, recursive: bool = True) -> Any:
 def _kept_eager(fn: Callable) -> Callable:
     @functools.wraps(fn)
     def eager(*args: Any, **kwargs: Any) -> Any:
-        if state.recorder is not None:
-            state.recorder.foreign = True
+        refuse(f"it calls {getattr(fn, '__name__', 'a function')}, which compiler.disable keeps out of programs")
         return fn(*args, **kwargs)
 
     return eager

@@ -12,6 +12,7 @@ from . import dtypes
 from .devices import devices_of
 from .dtypes import PUBLIC
 from .errors import ArgumentTypeError
+from .layouts import strided
 from .ops.assignment import TYPE_NAMES
 from .ops.creation import set_default_device
 from .ops.creation import tensor as new_tensor
@@ -72,7 +73,7 @@ def _types(module: str, is_cuda: bool) -> dict[str, TensorType]:
             "tensor_dtype": PUBLIC[name],
             "is_cuda": is_cuda,
             "is_sparse": False,
-            "layout": "torch.strided",
+            "layout": strided,
         }
         made[f"{word}Tensor"] = TensorType(
             f"{word}Tensor", (), {**members, "__module__": module, "__doc__": f"Tensors of {name}."}

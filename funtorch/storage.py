@@ -7,14 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .core.handle import Handle
+from . import dtypes
+from .core.handle import Handle, make, value_of
 from .devices import device
+from .dtypes import dtype
+from .errors import ArgumentTypeError, ArgumentValueError
 from .ops import registry
 from .tensor import Tensor
 
 
 class UntypedStorage:
-    """The bytes behind a Tensor: those of the Tensor that it is a view of, if it is one."""
+    """The bytes behind a Tensor: those of the Tensor that it is a view of, if it is one.
+
+    >>> import funtorch as torch
+    >>> torch.zeros(2, 2)[1].untyped_storage().nbytes()
+    16
+    """
+
+    _fresh = False  # read from a file a moment ago, so that no Tensor shows it yet (see `serialization.rebuilding`)
+    _allowance: Any = None  # how many bytes views of it may still take, where the file isn't trusted
 
     def __init__(self, tensor: Tensor) -> None:
         root: Handle = tensor
@@ -52,6 +63,27 @@ class UntypedStorage:
         """How many elements there are."""
         return self.nbytes() // self.element_size()
 
+    def to(self, device: Any) -> Any:
+        """The same on a device: this very storage if it is there already. Raises RuntimeError if there is no such device."""
+        moved = self._root.detach().to(device)
+        if moved.device == self.device:
+            return self
+        new = type(self)(make(value_of(moved)))
+        new._fresh, new._allowance = self._fresh, self._allowance
+        return new
+
+    def cpu(self) -> Any:
+        """The same in the CPU's memory."""
+        return self.to("cpu")
+
+    def cuda(self, device: int | None = None) -> Any:
+        """The same on a GPU, the present one if none is named. Raises RuntimeError if there is none."""
+        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+
+    def clone(self) -> Any:
+        """A copy."""
+        return type(self)(self._root.detach().clone())
+
     def tolist(self) -> list:
         """The elements as Python numbers."""
         return self._bytes().tolist()
@@ -80,7 +112,7 @@ class TypedStorage(UntypedStorage):
     """The same as elements of the Tensor's dtype."""
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> dtype:
         """The type of the elements."""
         return self._root.dtype
 
@@ -95,6 +127,77 @@ class TypedStorage(UntypedStorage):
     def untyped(self) -> UntypedStorage:
         """The same as bytes."""
         return UntypedStorage(self._root)
+
+    _untyped_storage = property(untyped)
+
+
+class StorageType(type):
+    """A dtype. Called, it makes a storage of that type; ``isinstance`` asks whether one has it.
+
+    ``torch.FloatStorage(3)`` has three zeros (PyTorch leaves them as they are), ``torch.FloatStorage([1, 2])`` these values.
+    """
+
+    dtype: dtypes.dtype
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, TypedStorage) and value.dtype is cls.dtype
+
+    def __call__(cls, values: Any = 0) -> TypedStorage:
+        if isinstance(values, int):
+            return TypedStorage(make(np.zeros(values, cls.dtype.numpy)))
+        return TypedStorage(make(np.array(values, cls.dtype.numpy).reshape(-1)))
+
+    def from_buffer(cls, buffer: Any, byte_order: str = "native", count: int = -1, offset: int = 0) -> TypedStorage:
+        """A copy of the bytes of ``buffer``, as elements of this type.
+
+        Args:
+            buffer: bytes or what gives them.
+            byte_order: "native", "little" or "big".
+            count: how many elements; -1: all.
+            offset: from which byte.
+
+        Raises:
+            ValueError: the bytes don't divide into elements, or there is no such byte order.
+        """
+        if byte_order not in ("native", "little", "big"):
+            raise ArgumentValueError(
+                f"from_buffer(): byte_order must be 'native', 'little' or 'big' (e.g. 'native'), got {byte_order!r}"
+            )
+        array = np.frombuffer(buffer, cls.dtype.numpy, count, offset)
+        return TypedStorage(make(swapped(array.copy()) if byte_order == "big" else array.copy()))
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+def swapped(array: np.ndarray) -> np.ndarray:
+    """Elements that were read in the wrong order of bytes, put right. Complex numbers are two parts each."""
+    part = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
+    if part == 1:
+        return array
+    return array.view(f"u{part}").byteswap().view(array.dtype)
+
+
+# The storage classes that PyTorch's files name. Types without one are written as bytes.
+NAMED = {
+    "DoubleStorage": dtypes.float64,
+    "FloatStorage": dtypes.float32,
+    "HalfStorage": dtypes.float16,
+    "BFloat16Storage": dtypes.bfloat16,
+    "LongStorage": dtypes.int64,
+    "IntStorage": dtypes.int32,
+    "ShortStorage": dtypes.int16,
+    "CharStorage": dtypes.int8,
+    "ByteStorage": dtypes.uint8,
+    "BoolStorage": dtypes.bool_,
+    "ComplexFloatStorage": dtypes.complex64,
+    "ComplexDoubleStorage": dtypes.complex128,
+}
+TYPES: dict[str, StorageType] = {
+    name: StorageType(name, (), {"__module__": "torch", "dtype": of, "__doc__": f"Storages of {of.name}."})
+    for name, of in NAMED.items()
+}
+TYPE_OF: dict[dtype, StorageType] = {cls.dtype: cls for cls in TYPES.values()}
 
 
 def untyped_storage(self: Tensor) -> UntypedStorage:

@@ -19,6 +19,7 @@ from .core.views import alias, is_contiguous, layout, replace_data
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
 from .errors import ArgumentTypeError, OpError, TracedValueError
+from .layouts import strided
 from .size import Size
 
 ONE_VALUE = "a Tensor with {} elements cannot be converted to Scalar"
@@ -84,8 +85,8 @@ class Tensor(Handle):
         return devices.CPU
 
     @property
-    def layout(self) -> str:
-        return "torch.strided"
+    def layout(self) -> Any:
+        return strided
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or its size along ``dim``. Raises IndexError if there is no such dimension."""
@@ -151,6 +152,7 @@ class Tensor(Handle):
     is_cpu = property(lambda self: self.device.type == "cpu")
     is_meta = property(lambda self: self.device.type == "meta")
     is_sparse = property(lambda self: False)
+    is_sparse_csr = property(lambda self: False)
     is_quantized = property(lambda self: False)
     is_nested = property(lambda self: False)
     is_mkldnn = property(lambda self: False)

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.backward import ADD, differentiate
 from ..core.batching import lane_sum
 from ..core.call import call
+from ..core.foreign import followed, is_foreign
 from ..core.handle import Handle, make, without_history
 from ..core.levels import WRAPPED, Batched
 from ..core.op import is_differentiable
@@ -91,10 +92,11 @@ def backward(
     if given == (None,):
         given = (None,) * len(roots)
     _checked_roots(roots)
+    roots, given = _on_tape(roots, given)
     if inputs is not None and not len(_as_tuple(inputs)):
         raise OpError("`inputs` argument to `backward()` cannot be empty.")
     cotangents = _cotangents(roots, given, create_graph)
-    targets = None if inputs is None else [place_of(tensor_at(t)) for t in _as_tuple(inputs)]
+    targets = None if inputs is None else [place_of(followed(tensor_at(t))) for t in _as_tuple(inputs)]
     olds = None if create_graph else _held_gradients
     with recording(create_graph):
         places, grads = differentiate(
@@ -103,7 +105,7 @@ def backward(
         )  # fmt: skip
     receivers = [place[0].tensor if type(place[0]) is Leaf else None for place in places]
     if inputs is not None:
-        receivers = [tensor_at(t) for t in _as_tuple(inputs)]
+        receivers = [followed(tensor_at(t)) for t in _as_tuple(inputs)]
     for tensor, grad in zip(receivers, grads, strict=True):
         if grad is not None and tensor is not None:
             _accumulate(tensor, _for_leaf(tensor, grad), added=olds is not None and _adds(tensor), create_graph=create_graph)
@@ -188,6 +190,7 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     _checked_roots(roots)
+    roots, given = _on_tape(roots, given)
     if not wanted:
         raise OpError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
@@ -196,11 +199,31 @@ def grad(
         if not isinstance(tensor, Handle) or not tensor.requires_grad:
             raise OpError("One of the differentiated Tensors does not require grad")
     keep = create_graph if retain_graph is None else retain_graph
+    asked, wanted = wanted, tuple(map(followed, wanted))
     if is_grads_batched:
         return _batched_grad(roots, wanted, given, keep, create_graph, bool(allow_unused or materialize_grads), materialize_grads)
     with recording(create_graph):
         grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
-    return _finished(wanted, grads, bool(allow_unused), materialize_grads)
+    return _as_asked(asked, _finished(wanted, grads, bool(allow_unused), materialize_grads))
+
+
+def _on_tape(roots: Sequence[Any], given: Sequence[Any]) -> tuple[tuple, tuple]:
+    """The Tensors that are on the tape for sparse roots, and what their cotangents are for these."""
+    if not any(map(is_foreign, roots)):
+        return tuple(roots), tuple(given)
+    from ..sparse.tensor import aligned
+
+    found = [aligned(r, g) if is_foreign(r) and g is not None else g for r, g in zip(roots, given, strict=True)]
+    return tuple(map(followed, roots)), tuple(found)
+
+
+def _as_asked(asked: Sequence[Any], grads: tuple) -> tuple:
+    """Gradients in the layout of the Tensors for which they were asked."""
+    if not any(map(is_foreign, asked)):
+        return grads
+    from ..sparse.tensor import like
+
+    return tuple(like(t, g) if is_foreign(t) and g is not None else g for t, g in zip(asked, grads, strict=True))
 
 
 @contextlib.contextmanager

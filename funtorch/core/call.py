@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import numpy as np
+from numpy import ndarray
 
 from .engine import CONCRETE, moves, run, run_traced
+from .foreign import PROCESSORS
 from .handle import Handle, make
 from .levels import WRAPPED, Level
 from .op import Op
@@ -24,9 +25,12 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     ``recording=False`` keeps it off the tape of this level only. ``ceiling`` is the depth at which the call is made
     (the levels do this for the Tensors they wrap).
     """
+    if state.recorder is not None:  # first, since a recorder may put a value in a Tensor's place
+        state.recorder.read(args)
     values, avals = [], []
     top: Level | None = None
     needs = traced = False
+    numpy = True  # whether all payloads are NumPy's
     for arg in args:
         if isinstance(arg, Handle):
             if arg._base is not None:
@@ -36,21 +40,22 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
                 needs = True
         else:
             value = arg
-        kind = type(value)
-        if kind not in CONCRETE:
+        if type(value) is not ndarray:
+            numpy = False
+            kind = type(value)
             if kind in WRAPPED:
                 level = value.level
                 if not level.alive:
                     level.complain(value)
                 if top is None or level.depth > top.depth:
                     top = level
-            else:
+            elif kind not in CONCRETE:
+                if kind in PROCESSORS:
+                    return PROCESSORS[kind](op, args)
                 traced = True
         values.append(value)
         avals.append((value.shape, value.dtype))
     key = tuple(avals)
-    if state.recorder is not None:
-        state.recorder.read(args)
     if ceiling is None:
         ceiling = len(state.levels)
     if needs and ceiling:
@@ -59,13 +64,21 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         outs = top.process(op, args)
     elif traced:
         outs = run_traced(op, values)
-        if needs and not state.grad:  # JAX may differentiate the trace itself
+        # JAX may differentiate the trace itself
+        if needs and not (state.grad and (recording or state.recorder is None or not state.recorder.cuts)):
             outs = jax.lax.stop_gradient(outs)
     else:
-        before = moves.count
-        outs = run(op, values, key)
-        if moves.count != before:
-            _keep_moved(args, values)
+        slot = op.programs.get(key) if numpy else None
+        if slot is not None and slot.stays is not None:  # what `run` would come to, without its detours
+            slot.recent = True
+            outs = slot.stays(*values)
+            if slot.single:
+                outs = outs[0]
+        else:
+            before = moves.count
+            outs = run(op, values, key)
+            if moves.count != before:
+                _keep_moved(args, values)
     results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)
     if needs and recording and state.grad:
         record(op, args, values, key, results, top.depth if top is not None else 0)
@@ -77,7 +90,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
 def _keep_moved(args: Sequence[Any], values: list[Any]) -> None:
     """Let Tensors keep the arrays that a kernel wanted in place of their own."""
     for arg, value in zip(args, values, strict=True):
-        if isinstance(arg, Handle) and type(arg._payload) is np.ndarray and type(value) is not np.ndarray:
+        if isinstance(arg, Handle) and type(arg._payload) is ndarray and type(value) is not ndarray:
             arg._payload = value
 
 

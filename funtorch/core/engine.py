@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-import weakref
+import math
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 from jaxlib.xla_client import ArrayImpl
 
 from ..errors import ArgumentValueError, FuntorchError, OpError, describe
-from . import tiers
+from . import background, forked, tiers
+from .bounded import Bounded, limit_from
 from .disk_cache import use_disk_cache
 from .op import Op
 
@@ -28,7 +30,7 @@ CONCRETE = frozenset({np.ndarray, ArrayImpl})
 @functools.lru_cache(maxsize=None)
 def host_possible() -> bool:
     """Whether ops run on the CPU, where NumPy can run them."""
-    return jax.default_backend() == "cpu"
+    return forked.process.forked or jax.default_backend() == "cpu"
 
 
 def mode_in_force() -> str:
@@ -36,13 +38,21 @@ def mode_in_force() -> str:
     return settings.mode if host_possible() else "kernel"
 
 
-MAX_PROGRAMS = 256  # for each Op, over shapes
+# How ops run for the shapes they have met, over all ops: a host program takes some 10 kB, a kernel some 100.
+programs = Bounded(limit_from("FUNTORCH_PROGRAMS", 8192))
+
+
+def known_mode(mode: str, where: str) -> str:
+    """``mode``, if it is one of the engine's. Raises ValueError otherwise."""
+    if mode not in tiers.MODES:
+        raise ArgumentValueError(f"{where}: expected one of {', '.join(map(repr, tiers.MODES))}, got {mode!r}")
+    return mode
 
 
 class Settings:
-    """The mode chosen by `set_engine`."""
+    """The mode chosen by `set_engine`; at first by the environment variable FUNTORCH_ENGINE."""
 
-    mode = "auto"
+    mode = known_mode(os.environ.get("FUNTORCH_ENGINE") or "auto", "FUNTORCH_ENGINE")
 
 
 settings = Settings()
@@ -67,14 +77,22 @@ def _move(values: list[Any]) -> None:
 
 
 class Slot:
-    """How one Op runs for arguments of given shapes and dtypes."""
+    """How one Op runs for arguments of given shapes and dtypes: so many calls on the host, and then as a kernel.
 
-    __slots__ = ("host", "left", "single")
+    ``stays`` is the host program of one that never gets a kernel.
+    """
+
+    __slots__ = ("host", "left", "early", "single", "kernel", "task", "stays", "recent")
 
     def __init__(self, host: Callable | None, left: float, single: bool) -> None:
         self.host = host
         self.left = left  # calls that still run on the host
+        self.early = left // 2 if left < math.inf else -1  # calls left when the kernel is begun, on another thread
         self.single = single
+        self.kernel: Any = None  # once it has been asked for
+        self.task: background.Task | None = None
+        self.stays = host if left == math.inf else None
+        self.recent = True
 
 
 def run(op: Op, values: list[Any], key: tuple | None = None) -> Any:
@@ -90,13 +108,22 @@ def run(op: Op, values: list[Any], key: tuple | None = None) -> Any:
     try:
         if slot is None:
             slot = _new_slot(op, key)
+        slot.recent = True
         if slot.left > 0 and slot.host is not None:
             slot.left -= 1
+            if slot.left == slot.early:
+                slot.kernel = op.new_kernel()
+                slot.task = background.start(functools.partial(slot.kernel, *values))
             results = slot.host(*[v if type(v) is np.ndarray else np.asarray(v) for v in values])
             return results[0] if slot.single else results
+        if slot.task is not None:
+            slot.task.finish()
+            slot.task = slot.host = None
+        elif slot.kernel is None:
+            slot.kernel = op.new_kernel()
         if host_possible():
             _move(values)
-        return op.kernel(*values)
+        return slot.kernel(*values)
     except FuntorchError:
         raise
     except (TypeError, ValueError, ZeroDivisionError) as error:
@@ -110,18 +137,11 @@ def _new_slot(op: Op, key: tuple) -> Slot:
     else:
         from .host import prepare  # a few dozen files that code on an accelerator never needs
 
-        specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in key]
-        closed, shape = jax.make_jaxpr(op.fn, return_shape=True)(*specs)
-        left = float("inf") if mode == "host" else tiers.patience(closed.jaxpr)
-        slot = Slot(prepare(closed).run if left else None, left, not isinstance(shape, tuple))
-    if len(op.programs) >= MAX_PROGRAMS:
-        op.programs.pop(next(iter(op.programs)))
-    op.programs[key] = slot
-    _used.add(op)
+        closed, single = op.traces.pop(key, None) or op.trace(key)
+        left = math.inf if mode == "host" else tiers.patience(closed.jaxpr)
+        slot = Slot(prepare(closed).run if left else None, left, single)
+    programs.add(op.programs, key, slot)
     return slot
-
-
-_used: weakref.WeakSet[Op] = weakref.WeakSet()  # Ops that hold programs
 
 
 def set_engine(mode: str) -> Engine:
@@ -134,8 +154,7 @@ def set_engine(mode: str) -> Engine:
     ...     torch.ones(2) + 1
     tensor([2., 2.])
     """
-    if mode not in tiers.MODES:
-        raise ArgumentValueError(f"set_engine(): expected one of {', '.join(map(repr, tiers.MODES))}, got {mode!r}")
+    known_mode(mode, "set_engine()")
     if mode == "host" and not host_possible():
         raise ArgumentValueError(
             f"set_engine({mode!r}): the host tier runs on a CPU only, and JAX's default here is {jax.default_backend()}"
@@ -159,9 +178,20 @@ class Engine:
 
 def _switch(mode: str) -> None:
     if mode != settings.mode:
-        for op in list(_used):
-            op.programs.clear()
+        programs.clear()
     settings.mode = mode
+
+
+def stay_on_host() -> None:
+    """Run everything with NumPy from now on: this process was forked (see `core.forked`). Host programs are kept."""
+    forked.process.forked = True
+    host_possible.cache_clear()
+    settings.mode = "host"
+    for home, key, slot in programs.entries():
+        if slot.host is None:
+            del home[key]
+        else:
+            slot.left, slot.early = math.inf, -1
 
 
 def run_traced(op: Op, values: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ from .batching import LANE_SUM, VmapLevel, at_front, lowered, move_op
 from .call import call
 from .handle import make, value_of
 from .levels import WRAPPED, Batched, Dual, Level, inner_of
-from .state import state
+from .state import state, watched
 from .tape import place_of, set_place
 
 
@@ -106,6 +106,7 @@ def reopened(layers: Sequence[Layer]) -> Iterator[None]:
         yield
     finally:
         state.levels[:] = outside
+        del watched[len(watched) - len(held) :]
         for level, depth, alive, before in held:
             level.depth, level.alive, level.before = depth, alive, before
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from ..errors import EscapedTensorError
 from .handle import Handle, make, value_of
-from .state import state
+from .state import state, watched
 
 if TYPE_CHECKING:
     from .batching import VmapLevel
@@ -33,12 +33,14 @@ class Level:
 
     def __enter__(self) -> Any:
         state.levels.append(self)
+        watched.append(None)
         self.depth = len(state.levels)
         self.alive = True
         return self
 
     def __exit__(self, *exc: object) -> None:
         state.levels.pop()
+        watched.pop()
         self.alive = False
         if exc and exc[0] is not None:
             for target, fields in self.before.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .bounded import Home
 from .state import state
 
 Mask = tuple[bool, ...]
@@ -42,12 +44,13 @@ class Op:
         "fn",
         "name",
         "view",
-        "kernel",
         "programs",
+        "traces",
         "recipes",
         "several",
         "inverse",
         "layout",
+        "statics",
         "_vjp",
         "_jvp",
         "_push",
@@ -61,10 +64,11 @@ class Op:
         self.view = view
         self.inverse: Callable | None = None
         self.layout: Callable | None = None
+        self.statics: dict[str, Any] = {}  # what a declared op was bound to, by parameter
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
-        self.kernel: Any = jax.jit(fn)
-        self.programs: dict[Any, Any] = {}  # the engine's, by the arguments' shapes and dtypes
-        self.recipes: dict[Any, Any] = {}  # the tape's, by mask, shapes and dtypes
+        self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
+        self.recipes = Home()  # the tape's, by mask, shapes and dtypes
+        self.traces: dict[tuple, tuple] = {}  # the last trace that was made to look at, and may be wanted to run
         self._vjp: dict[Mask, Op] = {}
         self._jvp: dict[Mask, Op] = {}
         self._push: dict[Mask, Op] = {}
@@ -72,6 +76,16 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+    def new_kernel(self) -> Callable:
+        """The function compiled by XLA, for shapes of one kind: its programs go when it goes."""
+        return jax.jit(functools.partial(self.fn))
+
+    def trace(self, avals: tuple) -> tuple[Any, bool]:
+        """The function's jaxpr for arguments of given shapes and dtypes, and whether it gives one array and no tuple."""
+        specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in avals]
+        closed, shape = jax.make_jaxpr(self.fn, return_shape=True)(*specs)
+        return closed, not isinstance(shape, tuple)
 
     def vjp(self, mask: Mask) -> Op:
         """The Op ``(*inputs, *cotangents) -> gradients`` of the inputs marked in ``mask``.

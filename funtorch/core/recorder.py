@@ -6,8 +6,11 @@ function once more on JAX tracers, with the cells of a recording as inputs and o
 
 from __future__ import annotations
 
+import sys
+import threading
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,33 +20,53 @@ from . import handle as handles
 from .engine import CONCRETE
 from .handle import Handle
 from .levels import WRAPPED
-from .state import state
+from .state import state, watched
 from .tape import next_sequence
+
+
+PACKAGE = str(Path(__file__).parents[1])
 
 
 class Disagreement(FuntorchError):
     """A trace met something that the recording did not."""
 
 
+def user_place() -> str:
+    """The file and line, outside of this package, that are running."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
 class Watcher:
     """Common to both: which Tensors were made inside, and being active."""
+
+    cuts: Any = (
+        False  # whether JAX differentiates what runs here, so that what the tape does not record has to end its derivatives
+    )
 
     def __init__(self) -> None:
         self.inside: dict[int, Any] = {}  # by id, a weak reference
         self.before: Any = None
+        self.thread = threading.get_ident()
 
     def __enter__(self) -> Any:
         self.before = state.recorder
         state.recorder = self
+        watched.append(None)
         handles.watchers.append(self.made)
         return self
 
     def __exit__(self, *exc: object) -> None:
         handles.watchers.pop()
         state.recorder = self.before
+        watched.pop()
 
     def made(self, new: Handle) -> None:
         """A Tensor was made: it's not a cell."""
+        if threading.get_ident() != self.thread:
+            return
         key, inside = id(new), self.inside
         inside[key] = weakref.ref(new, lambda _: inside.pop(key, None))
 
@@ -59,16 +82,18 @@ class Recording(Watcher):
         super().__init__()
         self.arguments = {id(a): number for number, a in enumerate(arguments)}
         self.kept = list(arguments)
+        self.used: set[int] = set()  # the arguments that were read or written
         self.cells: dict[int, Handle] = {}
         self.written: dict[int, Handle] = {}
         self.grads: dict[int, tuple[Handle, bool]] = {}  # Tensors whose .grad was looked at first, and whether there was one
         self.written_grads: dict[int, Handle] = {}
         self.draws: list[tuple[Any, Callable, tuple]] = []
         self.numbers: list[tuple[Any, tuple]] = []
-        self.decisions: list[tuple[str, np.ndarray]] = []
+        self.effects: list[tuple[Callable, Any]] = []
+        self.decisions: list[tuple[str, np.ndarray, str]] = []  # what was asked, the value, the file and line
         self.modules: dict[int, tuple[Any, bool]] = {}
         self.start = next_sequence()
-        self.foreign = False
+        self.refused: str | None = None  # why this call can't be a program
 
     def read(self, args: Sequence[Any]) -> None:
         """An op is about to read its arguments."""
@@ -78,7 +103,9 @@ class Recording(Watcher):
 
     def _cell(self, tensor: Handle) -> None:
         key = id(tensor)
-        if key not in self.arguments and key not in self.cells and type(tensor._payload) in CONCRETE:
+        if key in self.arguments:
+            self.used.add(key)
+        elif key not in self.cells and type(tensor._payload) in CONCRETE:
             self.cells[key] = tensor
             if tensor._base is not None and self.is_outer(tensor._base):
                 self._cell(tensor._base)
@@ -119,7 +146,7 @@ class Recording(Watcher):
         self.read((tensor,))
         value = host_array(handles.value_of(tensor), asked)
         if type(tensor._payload) not in WRAPPED:
-            self.decisions.append((asked, value))
+            self.decisions.append((asked, value, user_place()))
         return value
 
     def draw(self, source: Any, thunk: Callable, signature: tuple) -> Any:
@@ -127,14 +154,27 @@ class Recording(Watcher):
         self.draws.append((source, thunk, signature))
         return thunk()
 
+    def refuse(self, why: str) -> None:
+        """Something happens that no program can do."""
+        self.refused = self.refused or why
+
     def walk(self, nodes: Sequence[Any]) -> None:
         """A graph is walked: one that was there before holds values that can't be inputs."""
-        self.foreign = self.foreign or any(node.seq < self.start for node in nodes)
+        if any(node.seq < self.start for node in nodes):
+            self.refuse("it walks a graph that was recorded outside of it")
 
     def number(self, container: Any, path: tuple) -> Any:
         """A hyperparameter is read, which may change between calls."""
+        if self.effects:
+            self.refuse("it reads a hyperparameter after a schedule has changed it")
         self.numbers.append((container, path))
         return look_up(container, path)
+
+    def effect(self, thunk: Callable, key: Any) -> None:
+        """Python state changes in a way that is the same at each call: a program's call does it again at its end."""
+        self.effects.append((thunk, key))
+        with _unwatched(self):
+            thunk()
 
     def module_called(self, module: Any) -> None:
         """A module runs, in its present mode."""
@@ -153,7 +193,8 @@ class Recording(Watcher):
             tuple(map(self._known_as, self.written_grads)),
             tuple((id(g), s) for g, _, s in self.draws),
             tuple((id(c), k) for c, k in self.numbers),
-            tuple((asked, v.dtype, v.shape, v.tobytes()) for asked, v in self.decisions),
+            tuple((asked, v.dtype, v.shape, v.tobytes()) for asked, v, _ in self.decisions),
+            tuple(key for _, key in self.effects),
             tuple((k, flag) for k, (_, flag) in self.modules.items()),
         )
 
@@ -186,13 +227,14 @@ class Tracing(Watcher):
         self.numbers = iter(numbers)
         self.decided = iter(recording.decisions)
         self.signatures = iter([s for _, _, s in recording.draws])
+        self.effects = iter([key for _, key in recording.effects])
         self.guards: list[Any] = []
 
     def read(self, args: Sequence[Any]) -> None:
         known = self.recording
         for arg in args:
             if isinstance(arg, Handle) and id(arg) not in self.inside and type(arg._payload) in CONCRETE:
-                if id(arg) not in known.cells and id(arg) not in known.arguments:
+                if id(arg) not in known.cells and id(arg) not in known.used:
                     raise Disagreement("the function read another Tensor than when it was recorded")
 
     def write(self, target: Handle) -> None:
@@ -225,6 +267,13 @@ class Tracing(Watcher):
     def walk(self, nodes: Sequence[Any]) -> None:
         pass
 
+    def refuse(self, why: str) -> None:
+        raise Disagreement(why)
+
+    def effect(self, thunk: Callable, key: Any) -> None:
+        if next(self.effects, None) != key:
+            raise Disagreement("the function moved another schedule on than when it was recorded")
+
     def draw(self, source: Any, thunk: Callable, signature: tuple) -> Any:
         if next(self.signatures, None) != signature:
             raise Disagreement("the function drew other random numbers than when it was recorded")
@@ -235,12 +284,27 @@ class Tracing(Watcher):
 
     def unfinished(self) -> bool:
         """Whether the recording drew, read or decided more than the trace did."""
-        return any(next(left, None) is not None for left in (self.signatures, self.decided, self.numbers))
+        return any(next(left, None) is not None for left in (self.signatures, self.decided, self.numbers, self.effects))
 
     def module_called(self, module: Any) -> None:
         found = self.recording.modules.get(id(module))
         if found is None or found[1] != module.training:
             raise Disagreement("another module ran than when the function was recorded")
+
+
+class _unwatched:  # noqa: N801
+    """In a ``with`` block, what happens on this thread is not told to ``watcher``."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def __enter__(self) -> None:
+        state.recorder = self.watcher.before
+        handles.watchers.remove(self.watcher.made)
+
+    def __exit__(self, *exc: object) -> None:
+        state.recorder = self.watcher
+        handles.watchers.append(self.watcher.made)
 
 
 def look_up(container: Any, path: tuple) -> Any:
@@ -258,3 +322,17 @@ def number(container: Any, *path: Any) -> Any:
 def draw(source: Any, thunk: Callable, signature: tuple) -> Any:
     """Draw from a generator by ``thunk()``; in compiled code numbers are drawn on the host, in order, and are inputs."""
     return thunk() if state.recorder is None else state.recorder.draw(source, thunk, signature)
+
+
+def effect(thunk: Callable, key: Any) -> None:
+    """Change Python state by ``thunk()``: in compiled code once for each call, at its end. ``key`` says what it does."""
+    if state.recorder is None:
+        thunk()
+    else:
+        state.recorder.effect(thunk, key)
+
+
+def refuse(why: str) -> None:
+    """Say that code around here can't be part of a program, if somebody watches who would make one."""
+    if state.recorder is not None:
+        state.recorder.refuse(why)

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import OpError
 from .handle import Handle, value_of
 from .levels import WRAPPED, Dual, inner_of
-from .recorder import Watcher
+from .recorder import Watcher, look_up
 from .state import state
 from .tape import place_of
 from .variables import depends, frozen
@@ -56,21 +56,26 @@ class Nested(Watcher):
         if self.before is not None:
             self.before.walk(nodes)
 
-    def number(self, container: Any, key: Any) -> Any:
-        return container[key] if self.before is None else self.before.number(container, key)
+    def number(self, container: Any, path: tuple) -> Any:
+        return look_up(container, path) if self.before is None else self.before.number(container, path)
+
+    @property
+    def cuts(self) -> bool:  # type: ignore[override]
+        return self.before is not None and self.before.cuts
 
     def module_called(self, module: Any) -> None:
         if self.before is not None:
             self.before.module_called(module)
 
-    @property
-    def foreign(self) -> bool:
-        return self.before is not None and self.before.foreign
-
-    @foreign.setter
-    def foreign(self, value: bool) -> None:
+    def refuse(self, why: str) -> None:
         if self.before is not None:
-            self.before.foreign = value
+            self.before.refuse(why)
+
+    def effect(self, thunk: Callable, key: Any) -> None:
+        if self.before is None:
+            thunk()
+        else:
+            self.before.effect(thunk, key)
 
 
 class Watched(Nested):

@@ -25,3 +25,5 @@ class State(threading.local):
 
 
 state = State()
+# An entry for each open transform and each recorder of any thread: where it's empty, nobody has to look into ``state``.
+watched: list[None] = []

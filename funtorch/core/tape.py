@@ -7,11 +7,11 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 from jax.interpreters import partial_eval
 
 from ..errors import ArgumentTypeError, OpError
+from .bounded import Bounded, limit_from
 from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
 from .state import state
@@ -77,7 +77,7 @@ def place_of(tensor: Handle) -> tuple[Any, int]:
 class Recipe:
     """What the tape knows of an op for arguments of given shapes and dtypes: made once, shared by all its nodes."""
 
-    __slots__ = ("op", "mask", "vjp", "reads", "avals", "outs", "__weakref__")
+    __slots__ = ("op", "mask", "vjp", "reads", "avals", "outs", "recent", "__weakref__")
 
     def __init__(self, op: Op, mask: Mask, avals: tuple, outs: tuple) -> None:
         self.op = op
@@ -86,13 +86,22 @@ class Recipe:
         self.avals = avals
         self.outs = outs  # (shape, dtype) of each output; dtype None where it has no derivative
         self.reads = _reads(self.vjp, avals, outs)
+        self.recent = True
+
+
+# Over all ops; what nodes and plans still hold lives on.
+recipes = Bounded(limit_from("FUNTORCH_PROGRAMS", 8192))
+MAX_TRACES = 8  # of one op, kept from when its recipes were made until they run
 
 
 def _reads(vjp: Op, avals: tuple, outs: tuple) -> tuple[bool, ...]:
     """Which of the op's inputs its VJP reads: the others need not be kept alive."""
-    specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in avals]
-    specs += [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in outs if dtype is not None]
-    closed = jax.make_jaxpr(vjp.fn)(*specs)
+    key = (*avals, *(out for out in outs if out[1] is not None))
+    trace = vjp.trace(key)
+    if len(vjp.traces) >= MAX_TRACES:
+        vjp.traces.clear()
+    vjp.traces[key] = trace
+    closed = trace[0]
     _, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
     return tuple(used[: len(avals)])
 
@@ -256,7 +265,9 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
         if not edges or not any(differentiable[out.dtype] for out in outs):
             return
         metas = tuple((out.shape, out.dtype if differentiable[out.dtype] else None) for out in outs)
-        recipe = op.recipes[key] = Recipe(op, key[0], avals, metas)
+        recipe = Recipe(op, key[0], avals, metas)
+        recipes.add(op.recipes, key, recipe)
+    recipe.recent = True
     if inference_made:
         _check_saved(args, recipe.reads)
     if depth:

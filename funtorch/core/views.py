@@ -153,8 +153,9 @@ def write(target: Handle, new: Handle) -> None:
     if base is None:
         _put(target, new, history=state.grad)
         return
-    if shares_values(target):
-        write_values(base, new)
+    if shares_values(target):  # of all of the base, or of a part: `x[1:].detach()`
+        value = make(constant(new._payload), new._birth)
+        write_values(base, _written(base, target._chain[:-1], value, False))
         _put(target, new, history=state.grad)
         target._seen = base._version
         return

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 
 from ..core.call import call
 from ..core.engine import CONCRETE
+from ..core.forked import refuse_xla
 from ..core.handle import value_of
 from ..core.op import Op
 from ..core.views import alias, is_contiguous
@@ -49,11 +51,20 @@ def _moved(x: Any, where: device, copy: bool) -> Any:
     return call(_move_op(target), (x,))
 
 
+class _Move(Op):
+    """A move to another device, which runs as it is: a compiled function stays on one device."""
+
+    __slots__ = ()
+
+    def new_kernel(self) -> Callable:
+        return self.fn
+
+
 def _move_op(target: Any) -> Op:
+    refuse_xla(f"moving a Tensor to {target}")
     found = _moves.get(target)
     if found is None:
-        found = _moves[target] = Op(lambda x: jax.device_put(x, target), "to_copy")
-        found.kernel = lambda x: jax.device_put(x, target)
+        found = _moves[target] = _Move(lambda x: jax.device_put(x, target), "to_copy")
     return found
 
 

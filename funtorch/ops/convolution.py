@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.engine import host_possible
 from ..errors import OpError
 from .convolution_kernels import convolve, convolve_transposed
 from .declare import Array, function, op
@@ -97,7 +97,7 @@ def _with_bias(z: Array, bias: Array | None, unbatched: bool) -> Array:
 
 def _narrow(fn: Callable) -> Callable:
     """On the CPU halves are multiplied and added up in float32; accelerators do so by themselves."""
-    return in_float32(fn) if jax.default_backend() == "cpu" else fn
+    return in_float32(fn) if host_possible() else fn
 
 
 def _pads(padding: int | str | Sizes, n: int, stride: Sizes, dilation: Sizes, window: Sizes) -> tuple[tuple[int, int], ...]:

@@ -38,6 +38,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ..core.engine import host_possible
 from ..core.state import state
 from .declare import Array
 from .sliding import Pads, Sizes, padded, places, shifted
@@ -54,7 +55,7 @@ def convolve(x: Array, w: Array, strides: Sizes, pads: Pads, dilation: Sizes, gr
     counts = tuple(map(places, x.shape[2:], w.shape[2:], strides, pads, dilation))
     if 0 in w.shape or 0 in x.shape or not jnp.issubdtype(x.dtype, jnp.inexact):
         return as_product(x, w, strides, pads, dilation, groups, counts)
-    if jax.default_backend() == "cpu":
+    if host_possible():
         plain = groups == 1 and len(counts) < 3 and x.shape[0] > 1 and not state.mapped
         if plain and w.shape[1] * prod(w.shape[2:]) >= OWN_DEPTH:
             return as_xlas_own(x, w, strides, pads, dilation)

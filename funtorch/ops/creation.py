@@ -13,8 +13,11 @@ import numpy as np
 from .. import dtypes
 from ..core.batching import open_vmaps
 from ..core.call import call
+from ..core.engine import host_possible
+from ..core.forked import refuse_xla
 from ..core.handle import value_of
 from ..core.levels import WRAPPED
+from ..core.foreign import is_foreign
 from ..core.op import Op
 from ..core.views import concrete
 from ..devices import CPU, jax_device
@@ -49,8 +52,10 @@ def place(array: np.ndarray, where: Any, requires_grad: bool = False) -> Tensor:
     chosen = _default_device if where is None else Device(where)
     if chosen.type == "meta":
         raise MissingError("the meta device is not there yet: make the Tensor on the CPU, or use jax.eval_shape")
-    payload = array if chosen.type == "cpu" and jax.default_backend() == "cpu" else jax.device_put(array, jax_device(chosen))
-    return Tensor._of_numpy(payload, requires_grad)
+    if chosen.type == "cpu" and host_possible():
+        return Tensor._of_numpy(array, requires_grad)
+    refuse_xla(f"a Tensor on {chosen}")
+    return Tensor._of_numpy(jax.device_put(array, jax_device(chosen)), requires_grad)
 
 
 def size_of(sizes: tuple, name: str) -> tuple[int, ...]:
@@ -158,6 +163,10 @@ def _out(out: Any, result: Tensor) -> Tensor:
 def _like(input: Tensor, value: Any, dtype: Any, device: Any, requires_grad: bool, name: str) -> Tensor:
     if not isinstance(input, Tensor):
         raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if is_foreign(input):
+        from ..sparse.creation import zeros_like as sparse_zeros_like
+
+        return sparse_zeros_like(input, dtype, requires_grad, name)
     kind = input.dtype if dtype is None else as_dtype(dtype)
     made = place(np.full(value_of(input).shape, value, kind.numpy), input.device if device is None else device)
     made = _batched_like(made, input)

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.call import call
+from ..core.quick import call_one, call_two
 from ..core.handle import Handle
 from ..core.op import Op
 from ..core.promotion import NUMBERS, prepare
-from ..dtypes import dtype
+from ..dtypes import FROM_NUMPY, dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
@@ -180,6 +181,8 @@ class Declaration:
             return fn(*args, **kwargs)
 
         bound = Op(pure, self.name, view=self.view)
+        static_names = [n for n, is_array in zip(names, takes_arrays, strict=True) if not is_array]
+        bound.statics = dict(zip(static_names, statics, strict=True))
         if self.inverse is not None:
             bound.inverse = lambda base, value: self.inverse(base, value, *statics)
         if self.layout is not None:
@@ -209,9 +212,16 @@ class Declaration:
         if self.check:
             lines.append(f"check({', '.join(p.name for p in self.parameters)})")
         lines += self._promotion_lines()
-        statics = [f"static({p.name})" for p, kind in zip(self.parameters, self.kinds, strict=True) if kind == "static"]
+        if self.promote == "arith" and self.kinds.count("operand") == 2 and not self.check:
+            lines = self._for_two_tensors(lines)
+        named = [p.name for p, kind in zip(self.parameters, self.kinds, strict=True) if kind == "static"]
+        statics = [f"{name} if type({name}) in ATOMS else static({name})" for name in named]
         lines.append(f"bound = bind({', '.join(['cast', self._present(), *statics])})")
-        lines.append(f"result = call(bound, ({self._arrays()}))")
+        arrays = [p.name for p, kind in zip(self.parameters, self.kinds, strict=True) if kind != "static"]
+        if len(arrays) <= 2 and all(kind in ("array", "operand", "static") for kind in self.kinds):
+            lines.append(f"result = call_{len(arrays)}(bound, {', '.join(arrays)})")
+        else:
+            lines.append(f"result = call(bound, ({self._arrays()}))")
         if self.result is not None:
             lines.append("result = wrap(result)")
         if out:
@@ -239,6 +249,14 @@ class Declaration:
             "given = iter(given)",
             *[f"{n} = None if {n} is None else next(given)" for n in names + optional],
         ]
+
+    def _for_two_tensors(self, lines: list[str]) -> list[str]:
+        """Checks and promotion, which two Tensors of one dtype have no need of."""
+        a, b = [p.name for p, k in zip(self.parameters, self.kinds, strict=True) if k == "operand"]
+        same = f"isinstance({a}, Handle) and isinstance({b}, Handle) and {a}._payload.dtype is {b}._payload.dtype"
+        rest = [line for line in lines if "operand_argument" not in line and "prepare" not in line]
+        checks = [f"    {line}" for line in lines if line not in rest]
+        return [*rest, f"if {same}:", f"    cast = FROM_NUMPY[{a}._payload.dtype]", "else:", *checks]
 
     def _present(self) -> str:
         forms = {
@@ -320,7 +338,7 @@ def op(
 def _compile(declared: Declaration, out: bool) -> Callable:
     """The public function. Its text is made when it is first called: there are hundreds, and a program uses a few."""
     scope: dict[str, Any] = {
-        "Handle": Handle, "call": call, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
+        "Handle": Handle, "call": call, "call_1": call_one, "call_2": call_two, "ATOMS": _ATOMS, "FROM_NUMPY": FROM_NUMPY, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
         "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
         "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
         "defaults": [p.default for p in declared.parameters],

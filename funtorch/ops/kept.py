@@ -21,7 +21,9 @@ def kept(name: str) -> Callable:
         @functools.lru_cache(maxsize=KEPT, typed=True)
         @functools.wraps(fn)
         def bound(*statics: Any) -> Op:
-            return Op(fn(*statics), name)
+            op = Op(fn(*statics), name)
+            op.statics = {"kept": statics}
+            return op
 
         return bound
 

@@ -121,8 +121,8 @@ class Compiled:
 
     @staticmethod
     def _not_compilable(recording: Recording, outs: list[Any]) -> str | None:
-        if recording.foreign:
-            return "it walks a graph that was recorded outside of it"
+        if recording.refused:
+            return recording.refused
         if recording.escaped(outs):
             return "it keeps Tensors that it makes in Python objects outside of it"
         return None

@@ -1,4 +1,4 @@
-"""What compiled code takes from Python around it: numbers, texts and objects in globals, closures, attributes and dicts.
+"""What compiled code takes from Python around it: numbers, texts and objects in globals, closures, attributes and containers.
 
 A program has them as constants, so that each is a guard: where one has changed, the program does not apply.
 """
@@ -6,28 +6,23 @@ A program has them as constants, so that each is a guard: where one has changed,
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..core.handle import Handle
+import numpy as np
 
-PLAIN = (bool, int, float, complex, str, bytes, type(None))
-MISSING = object()
-MOST = 64  # of a list's elements, and of functions looked into
-OURS = (
-    "funtorch",
-    "jax",
-    "jaxlib",
-    "numpy",
-    "builtins",
-    "math",
-    "random",
-    "functools",
-    "itertools",
-    "operator",
-    "typing",
-    "contextlib",
+from ..core.handle import Handle
+from ..utils.hooks import RemovableHandle
+from .places import MISSING, PLAIN, Contents, Entries, Place
+
+MOST = 64  # of a container's elements, and of functions looked into
+DEPTH = 5  # of objects in attributes of objects
+BYTES = 4096  # of a NumPy array whose elements are compared
+OURS = frozenset(
+    ("funtorch", "jax", "jaxlib", "numpy", "builtins", "math", "random", "functools", "itertools", "operator", "typing")
+    + ("contextlib", "collections", "abc", "warnings", "os", "sys", "pytest", "_pytest", "pathlib", "re", "time", "threading")
 )
 
 
@@ -35,136 +30,272 @@ class Surroundings:
     """Places in Python, and what stood in them when this was made."""
 
     def __init__(self) -> None:
-        self.places: dict[tuple[int, Any], tuple[Any, Any, Any]] = {}
-        self.functions: set[int] = set()
-        self.checks: list[tuple[Callable, Any, Any]] | None = None
-
-    def holds(self) -> bool:
-        """Whether each place still has what it had: the same object, or an equal number or text."""
-        if self.checks is None:
-            self.checks = [(_getter(holder), key, value) for holder, key, value in self.places.values()]
-        for get, key, value in self.checks:
-            found = get(key, MISSING)
-            if found is not value and not _equal(found, value):
-                return False
-        return True
+        self.entries: dict[int, Entries] = {}  # by the container's id
+        self.contents: dict[int, Contents] = {}
+        self.arrays: list[tuple[np.ndarray, bytes]] = []
+        self.hooks: list[tuple[dict, tuple]] = []
+        self.hooks_at = RemovableHandle.changes
+        self.seen: dict[int, Any] = {}
+        self._places: list[Place] | None = None
+        self._found: list[Any] = []
 
     def changed(self) -> str | None:
-        """The name of a place that has something else now."""
-        for holder, key, value in self.places.values():
-            found = _getter(holder)(key, MISSING)
-            if found is not value and not _equal(found, value):
-                return str(key)
+        """The name of a place that has something else now; None if there is none."""
+        if self._places is None:
+            self._places = [*self.entries.values(), *self.contents.values()]
+            self._found = [value for place in self._places for value in place.values]
+        found: list[Any] = []
+        for place in self._places:
+            now = place.now()
+            if now is None:
+                return place.name_of_change()
+            found += now
+        if not all(map(operator.is_, found, self._found)):
+            names = [place.name_of_change() for place in self._places]
+            first = next((name for name in names if name is not None), None)
+            if first is not None:
+                return first
+            for place in self._places:  # equal numbers that are other objects: known from now on
+                place.values = list(place.now())
+            self._found = found
+        for array, content in self.arrays:
+            if array.tobytes() != content:
+                return "the elements of a NumPy array"
+        return None if self.hooks_at == RemovableHandle.changes else self._changed_hooks()
+
+    def _changed_hooks(self) -> str | None:
+        for table, hooks in self.hooks:
+            now = tuple(table.values())
+            if len(now) != len(hooks) or not all(map(operator.is_, now, hooks)):
+                return "the hooks registered on a Module, Tensor or optimiser"
+        self.hooks_at = RemovableHandle.changes
         return None
 
     def restore(self) -> None:
         """Put back what stood in places that can be written."""
-        for holder, key, value in self.places.values():
-            if _at(holder, key) is not value and isinstance(holder, (dict, list)) and value is not MISSING:
-                holder[key] = value
+        for place in [*self.entries.values(), *self.contents.values()]:
+            place.restore()
 
-    def note(self, holder: Any, key: Any) -> None:
-        """Guard one place."""
-        self.places.setdefault((id(holder), key), (holder, key, _at(holder, key)))
+    # What there is
+
+    def note(self, holder: Any, key: Any, label: str | None = None) -> Any:
+        """Guard one entry of a dict, or the variable in a closure's cell. Returns what is there."""
+        entries = self.entries.get(id(holder))
+        if entries is None:
+            entries = self.entries[id(holder)] = Entries(holder)
+        return entries.add(key, label or str(key))
+
+    def whole(self, container: Any, label: str) -> None:
+        """Guard all elements of a list or dict, and their number."""
+        self.contents.setdefault(id(container), Contents(container, label))
 
     def function(self, fn: Any) -> None:
         """Guard what a Python function's code names: globals, closures, and their attributes and entries."""
         while isinstance(fn, functools.partial):
+            for each in (*fn.args, *fn.keywords.values()):
+                self.look(each, _names_of(fn.func), 0)
             fn = fn.func
         if isinstance(fn, types.MethodType):
-            self._object(fn.__self__, _names(fn.__func__.__code__) if isinstance(fn.__func__, types.FunctionType) else ())
+            self.look(fn.__self__, _names_of(fn.__func__), 0)
             fn = fn.__func__
         fn = getattr(fn, "__wrapped__", fn) if not isinstance(fn, types.FunctionType) else fn
-        if not isinstance(fn, types.FunctionType) or id(fn) in self.functions or len(self.functions) > MOST:
+        if not isinstance(fn, types.FunctionType):
+            if callable(fn) and not isinstance(fn, (type, types.BuiltinFunctionType)) and not is_ours(type(fn)):
+                self.look(fn, _names_of(type(fn).__call__), 0)
+                self.function(getattr(type(fn), "__call__", None))
             return
-        self.functions.add(id(fn))
-        names = _names(fn.__code__)
+        if id(fn) in self.seen or len(self.seen) > MOST * MOST:
+            return
+        self.seen[id(fn)] = fn
+        names = names_in(fn.__code__)
         for name in names:
             if name in fn.__globals__:
-                self._found(fn.__globals__, name, names)
-        for cell in fn.__closure__ or ():
-            self._found(cell, "cell_contents", names)
+                self._variable(fn.__globals__, name, name, names)
+        for cell, name in zip(fn.__closure__ or (), fn.__code__.co_freevars, strict=True):
+            self._variable(cell, "cell_contents", name, names)
+        for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()):
+            self.look(default, names, 0)
+        if hasattr(fn, "__wrapped__"):
+            self.function(fn.__wrapped__)
 
-    def _found(self, holder: Any, key: Any, names: tuple) -> None:
-        value = _at(holder, key)
-        if isinstance(value, (*PLAIN, Handle)):
-            self.note(holder, key)
-        elif isinstance(value, types.FunctionType):
-            if not value.__module__ or value.__module__.split(".")[0] not in OURS:
-                self.note(holder, key)
-                self.function(value)
-        elif value is not MISSING and not isinstance(value, types.ModuleType):
-            self.note(holder, key)
-            self._object(value, names)
-
-    def _object(self, value: Any, names: Iterable[Any]) -> None:
-        """Guard the entries of a list or dict, or the attributes of an object or class, that the code may read."""
-        if isinstance(value, dict):
-            self._entries(value, [k for k in names if k in value])
-        elif isinstance(value, list):
-            self._entries(value, range(min(len(value), MOST)))
-        elif isinstance(getattr(value, "_parameters", None), dict):  # a Module: what the code names of it, at any depth
-            fields = value.__dict__
-            for table in (fields["_parameters"], fields["_buffers"], fields["_modules"]):
-                for key in [k for k in names if k in table]:
-                    self.note(table, key)
-                    self._object(table[key], names)
-            self._entries(fields, [k for k in names if k in fields and k != "training"])
-        elif isinstance(value, Handle):
+    def _variable(self, holder: Any, key: Any, label: str, names: tuple) -> None:
+        value = holder.get(key, MISSING) if isinstance(holder, dict) else _content(holder)
+        if isinstance(value, types.ModuleType) and is_ours(value):
             return
-        elif isinstance(value, type) or (hasattr(value, "__dict__") and type(value).__module__.split(".")[0] not in OURS):
-            self._entries(vars(value), [k for k in names if k in vars(value)])
+        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)) and is_ours(value):
+            return
+        self.note(holder, key, label)
+        self.look(value, names, 0)
 
-    def _entries(self, holder: Any, keys: Iterable[Any]) -> None:
-        for key in keys:
-            if isinstance(_at(holder, key), (*PLAIN, Handle)):
-                self.note(holder, key)
+    def look(self, value: Any, names: tuple, depth: int) -> None:
+        """Guard what code with these names may read of a value."""
+        if isinstance(value, (*PLAIN, Handle, np.generic)) or value is MISSING or depth > DEPTH or id(value) in self.seen:
+            return
+        if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+            if not is_ours(getattr(value, "func", value)):
+                self.function(value)
+            return
+        self.seen[id(value)] = value
+        if isinstance(value, (list, dict)) and not hasattr(value, "__dict__"):
+            self._container(value, names, depth)
+        elif isinstance(value, (tuple, set, frozenset)):
+            for each in list(value)[:MOST]:
+                self.look(each, names, depth + 1)
+        elif isinstance(value, np.ndarray):
+            if value.nbytes <= BYTES and value.dtype != object:
+                self.arrays.append((value, value.tobytes()))
+        elif is_module(value):
+            self._named_parts(value, names, depth)
+        elif hasattr(value, "__dict__") and not is_ours(value if isinstance(value, (type, types.ModuleType)) else type(value)):
+            self._attributes(value, names, depth)
+
+    def _container(self, value: Any, names: tuple, depth: int) -> None:
+        if len(value) <= MOST:
+            self.whole(value, "a list" if isinstance(value, list) else "a dict")
+            for each in list(value.values() if isinstance(value, dict) else value):
+                self.look(each, names, depth + 1)
+        elif isinstance(value, dict):
+            for key in [k for k in names if k in value]:
+                self.look(self.note(value, key), names, depth + 1)
+
+    def _attributes(self, value: Any, names: tuple, depth: int) -> None:
+        """The attributes of an object, a class or a Python module that the code names, and the methods among them."""
+        fields = vars(value)
+        for key in [k for k in names if k in fields]:
+            self.look(self.note(fields, key), names, depth + 1)
+        if isinstance(value, types.ModuleType):
+            return
+        for cls in value.__mro__ if isinstance(value, type) else type(value).__mro__:
+            if not is_ours(cls):
+                self._class(cls, names, depth)
+
+    def _class(self, cls: type, names: tuple, depth: int) -> None:
+        fields = vars(cls)
+        for key in [k for k in names if k in fields]:
+            found = self.note(fields, key)
+            found = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+            if isinstance(found, types.FunctionType):
+                self.function(found)
+            else:
+                self.look(found, names, depth + 1)
+
+    def _named_parts(self, module: Any, names: tuple, depth: int) -> None:
+        """What the code names of a Module, at any depth."""
+        fields = module.__dict__
+        for table in (fields["_parameters"], fields["_buffers"], fields["_modules"]):
+            for key in [k for k in names if k in table]:
+                self.look(self.note(table, key), names, depth)
+        for key in [k for k in names if k in fields and k != "training"]:
+            self.look(self.note(fields, key), names, depth + 1)
 
     def module(self, module: Any) -> None:
-        """Guard a Module's parameters, buffers, submodules, and its attributes that are numbers or texts."""
+        """Guard a called Module's parameters, buffers, submodules, hooks, its attributes, and what its own code names."""
         fields = module.__dict__
         for table in ("_parameters", "_buffers", "_modules"):
-            for key in fields.get(table, ()):
-                self.note(fields[table], key)
-        self._entries(fields, [k for k in fields if not k.startswith("_") and k != "training"])
+            if fields[table]:
+                self.whole(fields[table], f"{type(module).__name__}.{table}")
+        forward = type(module).forward
+        names = () if is_ours(type(module)) else _names_of(forward)
+        for key in [k for k in fields if not k.startswith("_") and k != "training"]:
+            if isinstance(fields[key], PLAIN) or key in names:
+                self.note(fields, key, f"{type(module).__name__}.{key}")
+                self.look(fields[key], names, 1)
+        if names:
+            self._attributes(module, names, 0)
+            self.function(forward)
+        self.hooked(fields)
+
+    def optimizer(self, optimizer: Any, inputs: dict[int, frozenset]) -> None:
+        """Guard an optimiser's groups, options and state. ``inputs`` has by a group's id the options that are no constants."""
+        fields = optimizer.__dict__
+        self.note(fields, "state", "the optimiser's state")
+        self.note(fields, "param_groups", "the optimiser's groups")
+        self.whole(optimizer.param_groups, "the optimiser's groups")
+        for group in optimizer.param_groups:
+            for key in [k for k in group if k not in inputs.get(id(group), ())]:
+                self.note(group, key)
+            self.whole(group["params"], "the optimiser's parameters")
+        if type(optimizer.state) is not dict or len(optimizer.state):
+            self.whole(optimizer.state, "the optimiser's state")
+        for held in optimizer.state.values():
+            if isinstance(held, dict):
+                self.whole(held, "the optimiser's state")
+        self.hooked(fields)
+
+    def hooked(self, fields: dict) -> None:
+        """Guard the hooks in an object's fields."""
+        for key, table in fields.items():
+            if "hooks" in key and isinstance(table, dict):
+                hooks = tuple(table.values())
+                self.hooks.append((table, hooks))
+                for hook in hooks:
+                    if callable(hook) and not is_ours(hook):
+                        self.function(hook)
 
 
-def _at(holder: Any, key: Any) -> Any:
-    return _getter(holder)(key, MISSING)
+def _content(cell: Any) -> Any:
+    return getattr(cell, "cell_contents", MISSING)
 
 
-def _getter(holder: Any) -> Callable:
-    """How to look a key up in a dict, a list or a closure's cell: ``get(key, default)``."""
-    if isinstance(holder, types.CellType):
-        return lambda key, default: getattr(holder, "cell_contents", default)
-    if isinstance(holder, list):
-        return lambda key, default: holder[key] if key < len(holder) else default
-    return holder.get
+def is_module(value: Any) -> bool:
+    """Whether a value is a Module (of ``nn``, which stands above this layer)."""
+    return isinstance(getattr(value, "__dict__", {}).get("_parameters"), dict)
 
 
-def _equal(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and type(b) in PLAIN and (a == b or a != a and b != b)
+def is_ours(value: Any) -> bool:
+    """Whether a class, function or Python module belongs to this package or to a library that keeps no settings of the user's."""
+    name = getattr(value, "__module__", None) if not isinstance(value, types.ModuleType) else value.__name__
+    return isinstance(name, str) and name.split(".")[0] in OURS
+
+
+def _names_of(fn: Any) -> tuple:
+    fn = getattr(fn, "__func__", fn)
+    return names_in(fn.__code__) if isinstance(fn, types.FunctionType) else ()
 
 
 @functools.lru_cache(maxsize=4096)
-def _names(code: types.CodeType) -> tuple:
+def names_in(code: types.CodeType) -> tuple:
     """The names and the constant keys that code, and code within it, may look up."""
-    found = dict.fromkeys([*code.co_names, *(c for c in code.co_consts if isinstance(c, (str, int)) and not isinstance(c, bool))])
+    constants = [c for c in code.co_consts if isinstance(c, (str, int)) and not isinstance(c, bool)]
+    found = dict.fromkeys([*code.co_names, *code.co_freevars, *constants])
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(_names(constant)))
+            found.update(dict.fromkeys(names_in(constant)))
     return tuple(found)
 
 
-def surroundings_of(function: Callable, modules: Iterable[Any], groups: Iterable[tuple[dict, frozenset]]) -> Surroundings:
-    """What ``function`` takes from Python: through its code, the Modules that it calls, and optimisers' groups of options.
-
-    ``groups`` has for each group the names that a program takes as inputs.
+def surroundings_of(
+    function: Callable,
+    arguments: Iterable[Any],
+    modules: Iterable[Any],
+    optimizers: Iterable[Any],
+    tensors: Iterable[Handle],
+    inputs: dict[int, frozenset],
+) -> Surroundings:
+    """What ``function`` takes from Python: through its code, its arguments that are no Tensors, the Modules and optimisers
+    that ran, and the hooks of Tensors. ``inputs`` is as for `Surroundings.optimizer`.
     """
     found = Surroundings()
     found.function(function)
+    names = _names_of(inspected(function))
+    for argument in arguments:
+        if not isinstance(argument, type):
+            found.look(argument, names, 0)
     for module in modules:
         found.module(module)
-    for group, inputs in groups:
-        found._entries(group, [k for k in group if k not in inputs])
+    for optimizer in optimizers:
+        found.optimizer(optimizer, inputs)
+    for tensor in tensors:
+        if tensor._hooks or "_after_hooks" in tensor.__dict__:
+            found.hooked(tensor.__dict__)
     return found
+
+
+def inspected(function: Any) -> Any:
+    """The Python function behind partials, methods and wrappers."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = getattr(function, "__func__", function)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function if isinstance(function, types.FunctionType) else getattr(type(function), "__call__", None)

@@ -175,7 +175,7 @@ class Variant:
     def _kernel(self) -> Callable:
         """The program as a kernel that may overwrite what is written anyway, where no guard can call it off."""
         if self.guards or self.records:
-            return self.op.kernel
+            return self.op.new_kernel()
         written = {id(t) for t in self.written}
         first = self.arguments
         self.donated = [first + i for i, c in enumerate(self.cells) if id(c) in written]

@@ -25,6 +25,7 @@ class RemovableHandle:
     """
 
     next_id: int = 0
+    changes: int = 0  # how often a hook was registered or removed, anywhere
 
     def __init__(
         self,
@@ -37,9 +38,11 @@ class RemovableHandle:
         self.extra_dict_ref = tuple(_reference(extra) for extra in extras)
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
+        RemovableHandle.changes += 1
 
     def remove(self) -> None:
         """Takes the hook out of its dict; a hook that is gone already is no error."""
+        RemovableHandle.changes += 1
         for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
             hooks = ref()
             if hooks is not None:

@@ -30,6 +30,7 @@ class Row:
     name: str
     cells: dict[str, Cell] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    falls: dict[str, int] = field(default_factory=dict)  # primitives without a NumPy rule: times that each was met
 
 
 class NoCandidateError(Exception):
@@ -80,6 +81,7 @@ class Worker:
             self.left.remove(column)
             self.column = None
             return None
+        self.row.falls.update(content[1])
         return "retire" if content[0] else "done"
 
     def blame(self, reason: str) -> None:

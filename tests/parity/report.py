@@ -105,6 +105,17 @@ def slowest(rows: list[Row], count: int = 15) -> list[str]:
     ]
 
 
+def falls(rows: list[Row]) -> list[str]:
+    """Lines: how often a primitive ran through XLA for want of a NumPy rule, the primitive, the names that met it."""
+    total: Counter[str] = Counter()
+    met = defaultdict(list)
+    for row in rows:
+        total.update(row.falls)
+        for primitive in row.falls:
+            met[primitive].append(row.name)
+    return [f"{count:6d}  {primitive} ({', '.join(met[primitive][:4])})" for primitive, count in total.most_common()]
+
+
 def write(folder: Path, rows: list[Row], columns: list[str], families: dict[str, str], census: Census) -> None:
     """Writes report.txt, failures.tsv, missing.tsv and excused.tsv into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -119,6 +130,7 @@ def write(folder: Path, rows: list[Row], columns: list[str], families: dict[str,
         "Used by two or more codebases of the census, and not whole": used_but_wanting(rows, census),
         "PyTorch itself runs none of these here": untried,
         "Slowest": slowest(rows),
+        "Primitives without a NumPy rule": falls(rows),
     }
     blocks = ["\n".join([title, "-" * len(title), *lines]) for title, lines in parts.items() if lines]
     (folder / "report.txt").write_text("\n\n".join(blocks) + "\n")

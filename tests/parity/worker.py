@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 import time
 import traceback
 import warnings
@@ -83,8 +84,18 @@ def run_cell(suite: Any, name: str, column: str, settings: Settings) -> Cell:
     return excused(cell, name, column, settings.candidate)
 
 
+def falls() -> dict[str, int]:
+    """What ran through XLA for want of a NumPy rule since the last time: primitives, and how often."""
+    module = sys.modules.get("funtorch.core.host_rules.falls")
+    if module is None:
+        return {}
+    found = dict(module.falls)
+    module.falls.clear()
+    return found
+
+
 def main(pipe: Connection, settings: Settings) -> None:
-    """Messages in: (suite, name, columns), or None to stop. Messages out: ("cell", ...), then ("done", ...)."""
+    """Messages in: (suite, name, columns), or None to stop. Messages out: ("cell", ...) for each column, then ("done", ...)."""
     prepare_process()
     try:
         side(settings.candidate)
@@ -100,4 +111,4 @@ def main(pipe: Connection, settings: Settings) -> None:
             cell = run_cell(table[suite], name, column, settings)
             pipe.send(("cell", column, cell.letter, cell.reason, time.perf_counter() - start))
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        pipe.send(("done", used > RETIRE_AT_KIB))
+        pipe.send(("done", used > RETIRE_AT_KIB, falls()))

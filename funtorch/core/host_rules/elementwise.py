@@ -40,7 +40,6 @@ UFUNCS: dict[str, Callable] = {
     "asinh": np.arcsinh,
     "acosh": np.arccosh,
     "atanh": np.arctanh,
-    "nextafter": np.nextafter,
     "is_finite": np.isfinite,
     "eq": np.equal,
     "ne": np.not_equal,
@@ -59,6 +58,13 @@ UFUNCS: dict[str, Callable] = {
 @rule(*UFUNCS, elementwise=True)
 def ufunc(eqn: Equation) -> Callable:
     return UFUNCS[eqn.name]
+
+
+@rule("nextafter", elementwise=True)
+def nextafter(eqn: Equation) -> Callable:
+    if eqn.dtype != np.float16:
+        return np.nextafter
+    return lambda x, y: np.where(np.equal(x, y), y, np.nextafter(x, y))  # from one zero to the other: NumPy stays
 
 
 @rule("div", elementwise=True)
@@ -111,25 +117,26 @@ def power(eqn: Equation) -> Callable | None:
 
 @rule("integer_pow", elementwise=True)
 def integer_pow(eqn: Equation) -> Callable:
-    exponent, dtype = int(eqn.params["y"]), eqn.dtype
+    exponent = int(eqn.params["y"])
     if exponent == 2:
         return np.square
     if exponent == -1:
         return np.reciprocal
-    if is_narrow_float(dtype):
-        return lambda x: _repeated(x.astype(np.float32), exponent).astype(dtype)
     return lambda x: _repeated(x, exponent)
 
 
 def _repeated(x, exponent: int):
-    """x to an integer power by squaring, as XLA expands it."""
+    """x to an integer power by squaring, in the order in which JAX expands it: narrow floats are rounded at each step."""
     if exponent < 0:
         return np.divide(np.ones((), x.dtype), _repeated(x, -exponent))
-    if exponent <= 1:
-        return x if exponent else np.ones_like(x)
-    half = _repeated(x, exponent // 2)
-    square = np.multiply(half, half)
-    return np.multiply(square, x) if exponent % 2 else square
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else np.multiply(result, x)
+        exponent >>= 1
+        if exponent:
+            x = np.multiply(x, x)
+    return np.ones_like(x) if result is None else result
 
 
 @rule("rsqrt", elementwise=True)

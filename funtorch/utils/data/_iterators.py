@@ -1,85 +1,87 @@
-"""One pass over a DataLoader: keys of its sampler, samples of its dataset, batches by its ``collate_fn``."""
+"""One pass over a DataLoader: keys of its sampler, and batches in the main process or from workers."""
 
 from __future__ import annotations
 
 import itertools
 import warnings
+import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
-from . import _tensors
+from ...errors import OpError
+from . import _resume, _tensors
+from ._fetching import Source
+from ._pool import WorkerPool
+from ._remote_errors import RemoteError
+from ._worker_loop import BATCH, END, EPOCH, FETCH, STATE, Job
+from .worker import own_process
 
 _NO_TIMEOUT = "DataLoader(timeout={!r}, num_workers=0): there is no worker to wait for; leave timeout out."
+_NO_PREFETCH = "DataLoader(prefetch_factor=0, num_workers={!r}): prefetch_factor must be positive, or nothing is asked of a worker."
 
 
 class LoaderIterator:
-    """The batches of one epoch, loaded in the main process."""
+    """The batches of one epoch. It does not hold its loader, so that dropping the loader ends its workers."""
+
+    _base_seed: int | None = None
 
     def __init__(self, loader: Any) -> None:
-        if loader.timeout != 0:
-            raise AssertionError(_NO_TIMEOUT.format(loader.timeout))
-        self._loader = loader
-        self._keys = iter(loader._index_sampler)
-        # PyTorch draws a seed for the workers here, with or without any; drawing it keeps the generator in
-        # step.
-        self._base_seed = _tensors.random_seed(loader.generator)
-        self._fetch = _fetcher(loader)
-        self._count = 0
+        self.begin(loader)
+
+    def begin(self, loader: Any) -> None:
+        """Begin an epoch, or go on with the one whose state was given to the loader."""
+        self._sampler = loader._index_sampler
+        self._announced = loader._announced_length
+        self._name = type(loader.dataset).__name__
+        saved = loader._take_resumed()
+        if saved is None:
+            self._draw(loader, None)
+        else:
+            with _resume.rewound(loader, saved["generators"]):
+                self._draw(loader, saved)
+        loader._progress = self.progress
+
+    def _draw(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        states = _resume.generator_states(loader)
+        self._keys = iter(self._sampler)
+        # PyTorch draws a seed for the workers here, with or without any; drawing it keeps the generator in step.
+        drew = self._base_seed is None if saved is None else saved["drew_seed"] or saved["base_seed"] is None
+        if drew:
+            self._base_seed = _tensors.random_seed(loader.generator)
+        elif saved is not None:
+            self._base_seed = saved["base_seed"]
+        given, turn = [0] * max(loader.num_workers, 1), 0
+        if saved is not None:
+            self._pass_over(sum(saved["given"]))
+            given, turn = _dealt(saved, len(given))
+        assert self._base_seed is not None
+        self.progress = _resume.Progress(states, self._base_seed, drew, given, turn, False, weakref.ref(self))
+
+    def _pass_over(self, count: int) -> None:
+        """Leave keys out. One more is drawn and kept: samplers draw when they are first asked, and the moment is now."""
+        kept = list(itertools.islice(self._keys, count, count + 1))
+        self._keys = itertools.chain(kept, self._keys)
 
     def __iter__(self) -> LoaderIterator:
         return self
 
     def __next__(self) -> Any:
-        data = self._fetch(next(self._keys))
-        self._count += 1
-        expected = self._loader._announced_length
-        if expected is not None and self._count > expected:
-            warnings.warn(
-                f"DataLoader: {type(self._loader.dataset).__name__}.__len__ said {expected}, and "
-                f"{self._count} batches have come of it. Its __len__ and __iter__ must agree.",
-                stacklevel=2,
-            )
-        return data
+        raise NotImplementedError
 
     def __len__(self) -> int:
-        return len(self._loader._index_sampler)
+        return len(self._sampler)
 
+    def worker_states(self) -> list[Any] | None:
+        """The states of the workers; None where there are none."""
+        return None
 
-class EndlessSampler:
-    """The sampler of a stream, which has no keys: None for ever."""
-
-    def __iter__(self) -> Iterator[None]:
-        return itertools.repeat(None)
-
-
-def _fetcher(loader: Any) -> Any:
-    """The function from a key, or a list of them, to what the loader yields."""
-    if loader._is_stream:
-        return _StreamFetcher(loader)
-    dataset, join = loader.dataset, loader.collate_fn
-    if not loader._auto_collation:
-        return lambda key: join(dataset[key])
-    if getattr(dataset, "__getitems__", None):
-        return lambda keys: join(dataset.__getitems__(keys))
-    return lambda keys: join([dataset[key] for key in keys])
-
-
-class _StreamFetcher:
-    """Takes samples from a stream until it ends; then raises StopIteration."""
-
-    def __init__(self, loader: Any) -> None:
-        self._samples = iter(loader.dataset)
-        self._join = loader.collate_fn
-        self._batched = loader._auto_collation
-        self._drop_last = loader.drop_last
-        self._ended = False
-
-    def __call__(self, keys: Any) -> Any:
-        if not self._batched:
-            return self._join(next(self._samples))
-        # A stream that has ended is not asked again: some begin anew.
-        batch = [] if self._ended else list(itertools.islice(self._samples, len(keys)))
-        self._ended = len(batch) < len(keys)
-        if not batch or (self._ended and self._drop_last):
-            raise StopIteration
-        return self._join(batch)
+    def _counted(self, worker: int) -> None:
+        self.progress.given[worker] += 1
+        count = sum(self.progress.given)
+        if self._announced is not None and count > self._announced:
+            warnings.warn(
+                f"DataLoader: {self._name}.__len__ said {self._announced}, and "
+                f"{count} batches have come of it. Its __len__ and __iter__ must agree, and with workers each must yield a "
+                "share of its own (get_worker_info).",
+                stacklevel=3,
+            )

@@ -37,6 +37,20 @@ def random_seed(generator: Any = None) -> int:
     return int(_ft.empty((), dtype=_ft.int64).random_(generator=generator).item())
 
 
+def seed_default(seed: int) -> None:
+    """Seed the default generator."""
+    import funtorch as _ft
+
+    _ft.manual_seed(seed)
+
+
+def default_generator() -> Any:
+    """The generator of whatever is not given one."""
+    import funtorch as _ft
+
+    return _ft.default_generator
+
+
 def seeded_generator(seed: int) -> Any:
     """A new generator that starts from the seed."""
     import funtorch as _ft

@@ -1,0 +1,36 @@
+"""Whether a condition on values holds everywhere: in all elements, and in all lanes of a vmap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from ..core.handle import value_of
+from ..core.levels import WRAPPED, Dual
+from ..core.state import state
+from ..tensor import Tensor
+
+
+def bare(tensor: Any) -> Tensor:
+    """The Tensor with the values of all lanes, and without tangents."""
+    while type(value_of(tensor)) in WRAPPED:
+        payload = tensor._payload
+        tensor = payload.primal if type(payload) is Dual else payload.inner
+    return tensor
+
+
+def is_traced(tensor: Any) -> bool:
+    """Whether the Tensor has no values yet."""
+    return isinstance(value_of(bare(tensor)), jax.core.Tracer)
+
+
+def holds(valid: Tensor) -> bool:
+    """Whether all elements are true. Under a raw JAX trace, which has no values to look at, the answer is yes.
+
+    In a function that is being compiled this is a decision like any other, which its program checks.
+    """
+    values = bare(valid)
+    if state.recorder is None and is_traced(values):
+        return True
+    return bool(values.all())

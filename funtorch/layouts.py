@@ -1,0 +1,28 @@
+"""Layouts: how a Tensor's elements are stored. Objects that print as PyTorch's do, and know nothing of the rest."""
+
+from __future__ import annotations
+
+
+class layout:  # noqa: N801
+    """How elements are stored: all of them (``strided``), or those that are not zero, with their places."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple:
+        return by_name, (self.name,)
+
+
+NAMES = ("strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+PUBLIC = {name: layout(name) for name in NAMES}
+strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = PUBLIC.values()
+
+
+def by_name(name: str) -> layout:
+    """The layout called ``name``."""
+    return PUBLIC[name]

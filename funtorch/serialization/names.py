@@ -1,0 +1,152 @@
+"""What PyTorch calls funtorch's classes and functions: files name ``torch.nn.modules.linear.Linear``, and mean `nn.Linear`."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from typing import Any
+
+from .. import layouts, storage
+from ..core.generators import Generator
+from ..devices import device
+from ..dtypes import PUBLIC, dtype
+from ..errors import MissingError
+from ..size import Size
+from ..tensor import Tensor
+from . import rebuilding
+
+OURS, THEIRS = "funtorch", "torch"
+NOT_HERE = "load(): the file names {}.{}, and funtorch has nothing of that name"
+
+# Layers that PyTorch keeps in another file than funtorch does.
+_LAYERS = {
+    "activation": (
+        "Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSoftmax MultiheadAttention PReLU RReLU ReLU ReLU6 Softmax "
+        "Softmax2d Softmin Softplus Softshrink Tanhshrink Threshold"
+    ),
+    "batchnorm": "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d",
+    "channelshuffle": "ChannelShuffle",
+    "container": "ParameterDict ParameterList",
+    "conv": "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d",
+    "instancenorm": "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d",
+    "linear": "LazyLinear",
+    "loss": (
+        "CosineEmbeddingLoss HingeEmbeddingLoss LinearCrossEntropyLoss MarginRankingLoss MultiLabelMarginLoss "
+        "MultiLabelSoftMarginLoss MultiMarginLoss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss"
+    ),
+    "module": "Module",
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "rnn": "GRUCell LSTMCell RNNBase RNNCell RNNCellBase",
+    "transformer": "TransformerDecoderLayer TransformerEncoderLayer",
+}
+_FILE_OF_LAYER = {name: file for file, names in _LAYERS.items() for name in names.split()}
+
+# Folders and files of funtorch whose content PyTorch has at one address.
+_ADDRESSES = {
+    "funtorch.nn.module": "torch.nn.modules.module",
+    "funtorch.optim.lr_scheduler": "torch.optim.lr_scheduler",
+    "funtorch.optim.adafactor": "torch.optim",
+    "funtorch.optim.muon": "torch.optim",
+    "funtorch.utils.data.collate": "torch.utils.data._utils.collate",
+    "funtorch.utils.data.worker": "torch.utils.data._utils.worker",
+}
+_FUNCTIONS = ("torch.nn.functional", "torch.nn.init", "torch")  # where a function of the op files may be public
+# Addresses inside PyTorch's compiled part.
+_INSIDE = {"torch._C._nn": "torch.nn.functional", "torch._C._VariableFunctions": "torch", "torch._C": "torch"}
+
+_EXACT: dict[tuple[str, str], Any] = {
+    ("torch", "Tensor"): Tensor,
+    ("torch", "Size"): Size,
+    ("torch", "device"): device,
+    ("torch._C", "Generator"): Generator,
+    ("torch.storage", "UntypedStorage"): storage.UntypedStorage,
+    ("torch.storage", "TypedStorage"): storage.TypedStorage,
+    ("torch._tensor", "_rebuild_from_type_v2"): rebuilding._rebuild_from_type_v2,
+    ("torch.nn.parameter", "Parameter"): rebuilding.Parameter,
+    ("torch.nn.parameter", "Buffer"): rebuilding.Buffer,
+}
+_EXACT |= {("torch._utils", function.__name__): function for function in rebuilding.OF_UTILS}
+_EXACT |= {("torch", name): cls for name, cls in storage.TYPES.items()}
+_NAME_OF = {id(value): key for key, value in _EXACT.items()}
+# Names that are read and never written.
+_READ = {("torch.cuda", name): cls for name, cls in storage.TYPES.items()}
+_READ |= {("torch", name): kind for name, kind in PUBLIC.items()}
+_READ |= {("torch", name): found for name, found in layouts.PUBLIC.items()}
+_READ |= {
+    ("torch.tensor", "_rebuild_from_type_v2"): rebuilding._rebuild_from_type_v2,
+    ("torch._utils", "_rebuild_xla_tensor"): rebuilding._rebuild_device_tensor_from_numpy,
+    ("torch.serialization", "_get_layout"): lambda name: layouts.by_name(name.removeprefix("torch.")),
+}
+
+
+def known() -> dict[tuple[str, str], Any]:
+    """The addresses that stand in tables here, with what they mean: all that a state dict needs."""
+    return _READ | _EXACT
+
+
+def is_theirs(module: str) -> bool:
+    """Whether a module belongs to PyTorch, or to funtorch."""
+    return module.split(".", 1)[0] in (OURS, THEIRS)
+
+
+def _attribute(module: str, name: str) -> Any:
+    """What ``name``, maybe dotted, is in a module of funtorch; raises LookupError."""
+    try:
+        found: Any = sys.modules.get(module) or importlib.import_module(module)
+        return functools.reduce(getattr, name.split("."), found)
+    except (ImportError, AttributeError) as error:
+        raise LookupError(name) from error
+
+
+def resolve(module: str, name: str) -> Any:
+    """What a file means by an address in PyTorch or in funtorch.
+
+    Looked for at that very address, then in the packages around it. Raises NotImplementedError if it's nowhere.
+    """
+    found = _EXACT.get((module, name), _READ.get((module, name)))
+    if found is not None:
+        return found
+    for inside, address in _INSIDE.items():
+        if module == inside:
+            module = address
+    place = OURS + module[len(module.split(".", 1)[0]) :]
+    while place:
+        try:
+            return _attribute(place, name)
+        except LookupError:
+            place = place.rpartition(".")[0]
+    raise MissingError(NOT_HERE.format(module, name))
+
+
+def _candidates(module: str, name: str) -> list[str]:
+    if module.startswith("funtorch.nn.modules.") and name in _FILE_OF_LAYER:
+        return [f"torch.nn.modules.{_FILE_OF_LAYER[name]}"]
+    if name == "AdamW" and module == "funtorch.optim.adam":
+        return ["torch.optim.adamw"]
+    for start, address in _ADDRESSES.items():
+        if module == start or module.startswith(start + "."):
+            return [address]
+    if module.startswith("funtorch.ops."):
+        return list(_FUNCTIONS)
+    return [THEIRS + module[len(OURS) :]]
+
+
+def torch_name(value: Any) -> tuple[str, str] | None:
+    """The address that PyTorch has for a class, a function or a dtype of funtorch; None for anything of others."""
+    exact = _NAME_OF.get(id(value))
+    if exact is not None:
+        return exact
+    if isinstance(value, dtype):
+        return THEIRS, value.name
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or module.split(".", 1)[0] != OURS:
+        return None
+    for candidate in _candidates(module, name):
+        try:
+            if resolve(candidate, name) is value:
+                return candidate, name
+        except MissingError:
+            continue
+    return None

@@ -1,0 +1,172 @@
+"""SparseTensor: a Tensor most of whose elements are zero. Its place on the tape, and its gradient, are those of its values."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, final
+
+import numpy as np
+
+from ..core.foreign import PROCESSORS
+from ..core.handle import announce
+from ..core.state import state
+from ..errors import ArgumentTypeError, MissingError, OpError
+from ..layouts import by_name, sparse_coo
+from ..tensor import Tensor
+from . import text
+from .structure import Compressed, Coo, Structure
+
+NO_NUMPY = "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first."
+UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
+NO_MASK = "Mismatch in layout: a gradient of {} of a sparse Tensor must have its size {}, got {}"
+_MINE = ("_requires", "_node", "_output", "_level", "_leaf", "_hooks", "_retains")
+
+
+@final
+class SparseTensor(Tensor):
+    """A Tensor in a sparse layout; `sparse_coo_tensor`, `sparse_csr_tensor` and ``to_sparse()`` make them.
+
+    Operations that have no meaning on it raise RuntimeError: it is never made dense unasked.
+    """
+
+    _payload: Any
+
+    @staticmethod
+    def of(structure: Structure) -> SparseTensor:
+        """The Tensor with this structure."""
+        new: Any = object.__new__(SparseTensor)
+        new._payload = structure
+        if state.levels:
+            new._birth = len(state.levels)
+        return announce(new)
+
+    layout = property(lambda self: self._payload.layout)
+    is_sparse = property(lambda self: self._payload.layout is sparse_coo)
+    is_sparse_csr = property(lambda self: self._payload.layout.name == "sparse_csr")
+    device = property(lambda self: self._payload.values.device)
+    requires_grad = property(
+        lambda self: self._payload.values.requires_grad, lambda self, value: self.requires_grad_(value) and None
+    )
+    is_leaf = property(lambda self: self._payload.values.is_leaf)
+    grad_fn = property(lambda self: self._payload.values.grad_fn)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Say whether gradients are recorded for this leaf."""
+        self._payload.values.requires_grad_(requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Any:
+        found = self._payload.values.grad
+        return None if found is None else SparseTensor.of(self._payload.with_values(found))
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self._payload.values.grad = None if value is None else aligned(self, value)
+
+    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
+        """Accumulate gradients in the leaves; ``gradient`` has this Tensor's size, and counts at its places."""
+        given = None if gradient is None else aligned(self, gradient)
+        self._payload.values.backward(given, retain_graph, create_graph, inputs)
+
+    def _host(self, asked: str) -> np.ndarray:
+        raise ArgumentTypeError(NO_NUMPY)
+
+    def item(self) -> Any:
+        if self.numel() != 1:
+            raise OpError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+        return self.to_dense().item()
+
+    def stride(self, dim: int | None = None) -> Any:
+        raise MissingError("Cannot access strides of a sparse Tensor: it has none")
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        return False
+
+    def data_ptr(self) -> int:
+        raise OpError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return text.described(self)
+
+    def __iter__(self) -> Any:
+        return iter([self[i] for i in range(len(self))])
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = SparseTensor.of(self._payload.with_tensors(lambda t: copy.deepcopy(t, memo)))
+        return memo[id(self)]
+
+    def __copy__(self) -> Any:
+        return SparseTensor.of(self._payload)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        held = self._payload
+        if isinstance(held, Coo):
+            return _coo_again, (held.indices.detach(), held.values.detach(), held.shape, held.coalesced, self.requires_grad)
+        parts = (held.compressed.detach(), held.plain.detach(), held.values.detach())
+        return _compressed_again, (held.layout.name, *parts, held.shape, self.requires_grad)
+
+    def to(self, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False,
+           memory_format: Any = None, other: Any = None) -> Any:  # fmt: skip
+        """This Tensor in another dtype, on another device, or both."""
+        from ..ops.conversion import _parse
+
+        where, kind = _parse((*args, other) if other is not None else args, device, dtype)
+        values = self._payload.values.to(where, kind, copy=copy)
+        if values is self._payload.values:
+            return self
+        moved = self._payload if where is None else self._payload.with_tensors(lambda t: t.to(where))
+        return SparseTensor.of(moved.with_values(values))
+
+    def cpu(self, memory_format: Any = None) -> Any:
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        return self.to("cuda" if device is None else device)
+
+
+def _delegated(name: str) -> property:
+    def put(self: SparseTensor, value: Any) -> None:
+        setattr(self._payload.values, name, value)
+
+    return property(lambda self: getattr(self._payload.values, name), put)
+
+
+for _name in _MINE:
+    setattr(SparseTensor, _name, _delegated(_name))
+
+
+def _coo_again(indices: Any, values: Any, shape: tuple, coalesced: bool, requires_grad: bool) -> SparseTensor:
+    return SparseTensor.of(Coo(indices, values, shape, coalesced)).requires_grad_(requires_grad)
+
+
+def _compressed_again(
+    name: str, compressed: Any, plain: Any, values: Any, shape: tuple, requires_grad: bool
+) -> SparseTensor:
+    return SparseTensor.of(Compressed(by_name(name), compressed, plain, values, shape)).requires_grad_(requires_grad)
+
+
+def like(sparse: Any, values: Any) -> SparseTensor:
+    """A Tensor with the places of ``sparse`` and other values."""
+    return SparseTensor.of(sparse._payload.with_values(values))
+
+
+def aligned(sparse: Any, given: Any) -> Any:
+    """The elements of ``given``, dense or sparse, at the places of ``sparse``: what its values get."""
+    from .conversion import elements_at
+
+    if not isinstance(given, Tensor):
+        raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
+    if given.shape != sparse.shape:
+        raise OpError(NO_MASK.format(tuple(sparse.shape), list(sparse.shape), list(given.shape)))
+    return elements_at(given, sparse._payload)
+
+
+def _process(op: Any, args: Any) -> Any:
+    from .rules import process
+
+    return process(op, args)
+
+
+PROCESSORS.update({Coo: _process, Compressed: _process})

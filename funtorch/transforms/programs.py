@@ -1,0 +1,103 @@
+"""Programs by what they compute: two traces with the same equations share one Op, and so one compilation."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
+
+from ..core.op import Op
+from .counting import counters
+
+MOST = 256
+SMALL = 4096  # bytes of a constant that are compared
+_known: OrderedDict[Any, Op] = OrderedDict()
+
+
+def op_of(closed: ClosedJaxpr, name: str, use: Any) -> Op:
+    """The Op of a jaxpr. One with the same equations, constants and ``use`` (its derivative, for one) is used again."""
+    key = (name, use, fingerprint(closed))
+    op = _known.get(key)
+    if op is None:
+        counters["programs"] += 1
+        flat = jaxpr_as_fun(closed)
+        op = _known[key] = Op(lambda *arrays: tuple(flat(*arrays)), name)
+        if len(_known) > MOST:
+            _known.popitem(last=False)
+    else:
+        counters["programs used again"] += 1
+        _known.move_to_end(key)
+    return op
+
+
+def forget() -> None:
+    """Let go of all programs."""
+    _known.clear()
+
+
+def fingerprint(closed: ClosedJaxpr) -> tuple:
+    """What two jaxprs that compute the same have in common; hashable."""
+    return (_of_jaxpr(closed.jaxpr), tuple(map(_of_constant, closed.consts)))
+
+
+def _of_jaxpr(jaxpr: Jaxpr) -> tuple:
+    numbers: dict[Any, int] = {}
+
+    def number(var: Any) -> int:
+        return numbers.setdefault(var, len(numbers))
+
+    def atom(var: Any) -> Any:
+        return _of_constant(var.val) + (str(var.aval),) if isinstance(var, Literal) else number(var)
+
+    heads = [(number(v), str(v.aval)) for v in (*jaxpr.constvars, *jaxpr.invars)]
+    steps = [
+        (
+            eqn.primitive.name,
+            tuple([atom(v) for v in eqn.invars]),
+            tuple([(number(v), str(v.aval)) for v in eqn.outvars]),
+            tuple([(key, _of_parameter(value)) for key, value in sorted(eqn.params.items())]),
+        )
+        for eqn in jaxpr.eqns
+    ]
+    return (tuple(heads), tuple(steps), tuple([atom(v) for v in jaxpr.outvars]))
+
+
+def _of_parameter(value: Any) -> Any:
+    if isinstance(value, ClosedJaxpr):
+        return fingerprint(value)
+    if isinstance(value, Jaxpr):
+        return _of_jaxpr(value)
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_of_parameter, value))
+    if isinstance(value, (np.ndarray, np.generic, jax.Array)):
+        return _of_constant(value)
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value), repr(value))
+    return (type(value), value)
+
+
+def _of_constant(value: Any) -> tuple:
+    array = np.asarray(value) if not hasattr(value, "dtype") or isinstance(value, (np.ndarray, np.generic)) else value
+    if array.nbytes > SMALL or not isinstance(array, (np.ndarray, np.generic)) and not isinstance(array, jax.Array):
+        return ("same", _Held(value))
+    return (array.shape, str(array.dtype), np.asarray(array).tobytes())
+
+
+class _Held:
+    """A large constant: only itself is the same."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)

@@ -1,0 +1,175 @@
+"""What runs in a worker process: tasks come in, batches go out.
+
+Worker processes are forked where the system can (Linux): they see whatever the script has made, lambdas and open files
+too, and the script is not run again. That is safe beside JAX because a forked worker never calls XLA: funtorch's host
+tier runs its Tensors with NumPy (see `core.forked`). Started by "spawn" or "forkserver" a worker has an XLA of its own, on
+the CPU: it must never claim a GPU.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import copy
+import dataclasses
+import gc
+import os
+import signal
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import wait
+from typing import Any
+
+from . import _resume
+from ._channel import Channel
+from ._fetching import Source
+from ._remote_errors import RemoteError
+from .worker import WorkerInfo, become
+
+# How often an idle worker looks whether the main process is still there; as a rule the line tells it at once.
+_LOOK_AROUND = 5.0
+
+# Tasks: (kind, number, keys). Answers: (kind, number, batch, RemoteError or state).
+FETCH, EPOCH, STATE = "fetch", "epoch", "state"
+BATCH, ERROR, END = "batch", "error", "end"
+
+
+@dataclasses.dataclass
+class Job:
+    """What a worker needs to know.
+
+    Args:
+        number, count: which worker it is, of how many.
+        kept: how many states of the past it keeps: as many as there can be batches under way.
+        resumed: its state from another run, where it goes on from that.
+    """
+
+    source: Source
+    number: int
+    count: int
+    base_seed: int
+    init_fn: Callable[[int], None] | None
+    parent: int
+    kept: int
+    batch_size: int
+    resumed: dict[str, Any] | None = None
+
+
+class OwnBackend:
+    """Sent before all else to a process that was not forked: reading it keeps JAX there to the CPU."""
+
+    def __reduce__(self) -> tuple:
+        return _keep_to_cpu, ()
+
+
+def _keep_to_cpu() -> None:
+    import jax
+
+    jax.config.update("jax_platforms", "cpu")
+
+
+def work(own_backend: OwnBackend | None, job: Job, line: Channel, inherited: Sequence[Channel]) -> None:
+    """The main function of a worker process.
+
+    Args:
+        own_backend: given to a process that was not forked.
+        line: to the main process.
+        inherited: of a forked process, the main process's ends of all lines: while a copy of one is open, nobody can tell
+            that the main process is gone.
+    """
+    for end in inherited:
+        end.close()
+    # The main process decides when workers end, also after Ctrl-C, which the terminal sends to all. A handler that does
+    # nothing, for what is ignored would stay ignored in programs that the dataset starts.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if own_backend is None:
+        gc.freeze()  # what was inherited is never looked through, so its pages stay shared
+        from ...core.engine import stay_on_host
+        from ...transforms.compiling import settings
+
+        stay_on_host()
+        settings.enabled = False
+    # The main process no longer listens, or is gone.
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        _Worker(job, line).run()
+
+
+class _Worker:
+    """The state of a worker between tasks."""
+
+    def __init__(self, job: Job, line: Channel) -> None:
+        self.job = job
+        self.line = line
+        self.where = f"in DataLoader worker process {job.number}"
+        self.ended = False
+        self.count = 0  # batches of this epoch
+        self.past: collections.deque[tuple[int, dict]] = collections.deque(maxlen=job.kept)
+        self.broken: RemoteError | None = None
+        become(WorkerInfo(job.number, job.count, job.base_seed + job.number, job.source.dataset), job.base_seed)
+        try:
+            if job.init_fn is not None:
+                job.init_fn(job.number)
+            self.fetch = self._resumed(job.resumed) if job.resumed else job.source.fetcher()
+        except Exception as error:
+            self.broken = RemoteError(error, self.where)
+
+    def run(self) -> None:
+        """Do tasks until the main process hangs up."""
+        while True:
+            while not wait([self.line], _LOOK_AROUND):
+                if os.getppid() != self.job.parent:
+                    return
+            kind, number, keys = self.line.receive()
+            if kind == FETCH:
+                self._answer(number, keys)
+            elif kind == EPOCH:
+                self._begin()
+            else:
+                self.line.send((STATE, number, dict(self.past).get(number)))
+
+    def _begin(self) -> None:
+        self.ended, self.count = False, 0
+        try:
+            self.fetch = self.job.source.fetcher()
+        except Exception as error:
+            self.broken = RemoteError(error, self.where)
+
+    def _answer(self, number: int, keys: Any) -> None:
+        """Fetch and send; what goes wrong, in pickling too, is sent instead."""
+        if self.ended:
+            return  # the main process expects nothing more of this epoch
+        if self.broken is not None:
+            self.line.send((ERROR, number, self.broken))
+            return
+        kind, data = self._fetched(keys)
+        self.count += 1
+        self.past.append((number, self._state()))
+        try:
+            self.line.send((kind, number, data))
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise
+        except Exception as error:
+            self.line.send((ERROR, number, RemoteError(error, self.where)))
+
+    def _fetched(self, keys: Any) -> tuple[str, Any]:
+        try:
+            return BATCH, self.fetch(keys)
+        except StopIteration as error:
+            if not self.job.source.is_stream:
+                return ERROR, RemoteError(error, self.where)
+            self.ended = True
+            return END, None
+        except Exception as error:
+            return ERROR, RemoteError(error, self.where)
+
+    def _state(self) -> dict[str, Any]:
+        dataset = copy.deepcopy(_resume.dataset_state(self.job.source.dataset))
+        return {"given": self.count, "random": _resume.random_state(), "dataset": dataset}
+
+    def _resumed(self, state: dict[str, Any]) -> Any:
+        told = _resume.restore_dataset(self.job.source.dataset, state["dataset"])
+        self.count = state["given"]
+        fetch = self.job.source.fetcher(0 if told else state["given"] * self.job.batch_size)
+        if state["random"] is not None:
+            _resume.restore_random_state(state["random"])
+        return fetch

@@ -1,0 +1,116 @@
+"""Reductions over any axes, cumulative operations, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from hypothesis import strategies as st
+from jax import lax
+
+from .drawing import BOOL, FLOATS, INTS, NARROW, WIDE, Case, array, full_shapes, seeds, shapes, tame
+
+NUMBERS = FLOATS + INTS
+STARTS = {"add": 0, "mul": 1, "max": None, "min": None}
+
+
+def axes_of(draw, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(draw(st.sets(st.integers(0, len(shape) - 1))))) if shape else ()
+
+
+@st.composite
+def reductions(draw, fn: Callable, dtypes, values: Callable = array, scaled: bool = False) -> Case:
+    """``fn(x, axes)``. Sums are compared by the size of what they add up."""
+    dtype, seed, shape = draw(st.sampled_from(dtypes)), draw(seeds), draw(st.one_of(shapes, st.just((40, 3))))
+    axes = axes_of(draw, shape) or tuple(range(len(shape)))
+    x = values(seed, shape, dtype, -2, 2)
+    scale = 2.0 * x.size if scaled and dtype.kind not in "iub" else None
+    return Case(lambda x: fn(x, axes), (x,), 4, scale, zeros=False)
+
+
+def monoid(op: Callable, start: float) -> Callable:
+    def reduce(x, axes):
+        first = start if x.dtype.kind == "b" or start in (0, 1) else _bound(x.dtype, start)
+        return lax.reduce(x, jnp.asarray(first, x.dtype), op, axes)
+
+    return reduce
+
+
+def _bound(dtype, start: float):
+    if np.dtype(dtype).kind in "iu":
+        return np.iinfo(dtype).min if start < 0 else np.iinfo(dtype).max
+    return start
+
+
+@st.composite
+def from_a_start(draw) -> Case:
+    """``lax.reduce`` with a start that isn't neutral, and with a function that has no rule."""
+    dtype, seed = draw(st.sampled_from(WIDE + INTS[:2])), draw(seeds)
+    op = draw(st.sampled_from([lax.add, lax.mul, lax.max, lax.min]))
+    x = tame(seed, (3, 4), dtype)
+    if draw(st.booleans()):
+        return Case(lambda x: lax.reduce(x, dtype.type(3), op, (1,)), (x,), 8, 1e3)
+    both = lambda a, b: (a[0] + b[0], lax.max(a[1], b[1]))  # noqa: E731
+    return Case(lambda x: lax.reduce((x, x), (dtype.type(0), dtype.type(0)), both, (0,)), (x,), 8, 1e2, falls=True)
+
+
+@st.composite
+def arguments(draw, fn: Callable) -> Case:
+    dtype, seed, shape = draw(st.sampled_from(NUMBERS + BOOL)), draw(seeds), draw(full_shapes)
+    axis, index = draw(st.integers(0, len(shape) - 1)), draw(st.sampled_from([np.int32, np.int64]))
+    return Case(lambda x: fn(x, axis, index), (array(seed, shape, dtype),))
+
+
+@st.composite
+def cumulatives(draw, fn: Callable, dtypes, values: Callable = tame, low=-2.0) -> Case:
+    dtype, seed, shape = draw(st.sampled_from(dtypes)), draw(seeds), draw(st.one_of(full_shapes, st.just((37,))))
+    axis, reverse = draw(st.integers(0, len(shape) - 1)), draw(st.booleans())
+    x = values(seed, shape, dtype, low, 2)
+    return Case(lambda x: fn(x, axis=axis, reverse=reverse), (x,), 16, 64.0 if values is tame else None, zeros=False)
+
+
+@st.composite
+def sorts(draw) -> Case:
+    """One operand, or several with one key or more; the others come along."""
+    dtype, shape, seed = draw(st.sampled_from(NUMBERS + BOOL)), draw(full_shapes), draw(seeds)
+    axis, keys, count = draw(st.integers(0, len(shape) - 1)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    keys = min(keys, count)
+    x = array(seed, shape, dtype)
+    few = [array(seed + 1 + i, shape, draw(st.sampled_from(NUMBERS))).round() for i in range(count - 1)]
+    operands = (x, *few) if draw(st.booleans()) else (*few, x)
+    return Case(lambda *xs: lax.sort(xs, dimension=axis, num_keys=keys, is_stable=True), operands, 0, zeros=count > 1)
+
+
+@st.composite
+def best(draw) -> Case:
+    dtype, shape, seed = draw(st.sampled_from(NUMBERS)), draw(full_shapes), draw(seeds)
+    axis = draw(st.integers(0, len(shape) - 1))
+    k = draw(st.integers(1, shape[axis]))
+    return Case(lambda x: lax.top_k(x, k, axis=axis), (array(seed, shape, dtype),), 0, zeros=False)
+
+
+CASES = {
+    "reduce_sum": reductions(monoid(lax.add, 0), NUMBERS, tame, True),
+    "reduce_prod": reductions(monoid(lax.mul, 1), NUMBERS, lambda s, n, d, *_: tame(s, n, d, 0.7, 1.3)),
+    "reduce_max": reductions(monoid(lax.max, -np.inf), NUMBERS),
+    "reduce_min": reductions(monoid(lax.min, np.inf), NUMBERS),
+    "reduce_and": reductions(lambda x, axes: lax.reduce(x, _all_ones(x), lax.bitwise_and, axes), INTS + BOOL),
+    "reduce_or": reductions(lambda x, axes: lax.reduce(x, jnp.zeros((), x.dtype), lax.bitwise_or, axes), INTS + BOOL),
+    "reduce_xor": reductions(lambda x, axes: lax.reduce(x, jnp.zeros((), x.dtype), lax.bitwise_xor, axes), INTS + BOOL),
+    "reduce": from_a_start(),
+    "argmax": arguments(lax.argmax),
+    "argmin": arguments(lax.argmin),
+    "cumsum": cumulatives(lax.cumsum, NUMBERS),
+    "cumprod": cumulatives(lax.cumprod, NUMBERS, low=0.5),
+    "cummax": cumulatives(lax.cummax, NUMBERS, array),
+    "cummin": cumulatives(lax.cummin, NUMBERS, array),
+    "cumlogsumexp": cumulatives(lax.cumlogsumexp, FLOATS),
+    "sort": sorts(),
+    "top_k": best(),
+}
+
+
+def _all_ones(x: jax.Array) -> jax.Array:
+    return jnp.invert(jnp.zeros((), x.dtype))
