@@ -7,7 +7,9 @@ import os
 from rich.console import Console
 from timing import FULL, QUICK, Row, table
 
-SUBJECTS = ("eager_ops", "eager_training", "compiled_step", "per_sample", "maml", "import_time")
+SUBJECTS = (
+    "startup", "changing_shapes", "eager_ops", "eager_training", "layers", "compiled_step", "per_sample", "maml", "import_time",
+)  # fmt: skip
 
 
 def main() -> None:

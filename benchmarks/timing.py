@@ -13,15 +13,17 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: seconds of a contender's warm-up and of its turns, and the number of rounds."""
+    """How long to measure: seconds of a contender's warm-up and of its turns, and the number of rounds, fewer where calls are slow."""
 
     warm_up: float
     turn: float
     rounds: int
+    limit: float  # seconds that all turns of a contender may take, unless that is less than `FEWEST` rounds
 
 
-FULL = Effort(warm_up=1.0, turn=0.03, rounds=21)
-QUICK = Effort(warm_up=0.3, turn=0.005, rounds=5)
+FEWEST = 3
+FULL = Effort(warm_up=0.6, turn=0.02, rounds=21, limit=1.5)
+QUICK = Effort(warm_up=0.3, turn=0.005, rounds=5, limit=0.5)
 
 
 @dataclass(frozen=True)
@@ -51,23 +53,26 @@ def measure(contenders: Mapping[str, Callable[[], object]], effort: Effort) -> d
     Every contender warms up alone. Then, in each round, all take a turn of as many calls as fill
     ``effort.turn``, in an order drawn anew, since the threads that one leaves behind slow the next one down.
     """
-    calls = {name: calls_per_turn(call, effort) for name, call in contenders.items()}
+    quickest = {name: warmed_up(call, effort) for name, call in contenders.items()}
+    calls = {name: max(1, round(effort.turn * 1e3 / max(best, 1e-3))) for name, best in quickest.items()}
+    slowest = max(quickest[name] * (1 + calls[name]) for name in contenders) / 1e3
+    rounds = max(FEWEST, min(effort.rounds, round(effort.limit / slowest)))
     names, turns = list(contenders), {name: [] for name in contenders}
     order = random.Random(0)
-    for _ in range(effort.rounds):
+    for _ in range(rounds):
         for name in order.sample(names, len(names)):
             jax.block_until_ready(contenders[name]())
             turns[name].append(turn(contenders[name], calls[name]))
     return {name: statistics.median(times) for name, times in turns.items()}
 
 
-def calls_per_turn(call: Callable[[], object], effort: Effort) -> int:
-    """Warms ``call`` up, and counts how many calls fill one turn."""
+def warmed_up(call: Callable[[], object], effort: Effort) -> float:
+    """Milliseconds of the quickest of the calls that fill the warm-up."""
     end = time.perf_counter() + effort.warm_up
     last = turn(call, 3)
     while time.perf_counter() < end:
         last = min(last, turn(call, 1))
-    return max(1, round(effort.turn * 1e3 / max(last, 1e-3)))
+    return last
 
 
 def turn(call: Callable[[], object], calls: int) -> float:

@@ -7,20 +7,7 @@ from types import ModuleType
 import jax
 import numpy as np
 import optax
-
-
-def mlp(torch: ModuleType):
-    """64-128-128-10, relu between."""
-    nn = torch.nn
-    return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 10))
-
-
-def digits_cnn(torch: ModuleType):
-    """Convolutions 1-16-32 over 8x8 images, each with relu and pooling, and one linear layer."""
-    nn = torch.nn
-    first = [nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
-    second = [nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
-    return nn.Sequential(*first, *second, nn.Flatten(), nn.Linear(32 * 2 * 2, 10))
+from networks import digits_cnn, large_cnn, mlp
 
 
 def jax_mlp(p: list[jax.Array], x: jax.Array) -> jax.Array:
@@ -36,6 +23,14 @@ def jax_digits_cnn(p: list[jax.Array], x: jax.Array) -> jax.Array:
         x = jax.lax.conv_general_dilated(x, weight, (1, 1), "SAME") + bias[:, None, None]
         x = jax.lax.reduce_window(jax.nn.relu(x), -np.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
     return x.reshape(len(x), -1) @ p[4].T + p[5]
+
+
+def jax_large_cnn(p: list[jax.Array], x: jax.Array) -> jax.Array:
+    """``large_cnn`` on its parameters in their order."""
+    for weight, bias in ((p[0], p[1]), (p[2], p[3])):
+        x = jax.nn.relu(jax.lax.conv_general_dilated(x, weight, (1, 1), "VALID") + bias[:, None, None])
+    x = jax.lax.reduce_window(x, -np.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+    return jax.nn.relu(x.reshape(len(x), -1) @ p[4].T + p[5]) @ p[6].T + p[7]
 
 
 def jax_loss(network: Callable, p: list[jax.Array], x: jax.Array, y: jax.Array) -> jax.Array:
@@ -76,3 +71,5 @@ MLP_SIZES = [(128, 64), (128,), (128, 128), (128,), (10, 128), (10,)]
 CNN_SIZES = [(16, 1, 3, 3), (16,), (32, 16, 3, 3), (32,), (10, 128), (10,)]
 MLP = Workload("MLP 64-128-128-10, batch 32", mlp, jax_mlp, MLP_SIZES, (32, 64))
 DIGITS_CNN = Workload("digits CNN 1-16-32, batch 64", digits_cnn, jax_digits_cnn, CNN_SIZES, (64, 1, 8, 8))
+LARGE_SIZES = [(32, 1, 3, 3), (32,), (64, 32, 3, 3), (64,), (128, 9216), (128,), (10, 128), (10,)]
+LARGE_CNN = Workload("CNN of 1.2M parameters, batch 64, 28x28", large_cnn, jax_large_cnn, LARGE_SIZES, (64, 1, 28, 28))

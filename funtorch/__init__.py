@@ -12,7 +12,7 @@ _gc.disable()
 from . import autograd, func, ops, transforms
 from . import dtypes as _dtypes
 from . import layouts as _layouts
-from .assertions import _assert, _check, _check_index, _check_type, _check_value  # noqa: F401
+from .assertions import _assert, _assert_async, _check, _check_index, _check_type, _check_value  # noqa: F401
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
@@ -66,7 +66,7 @@ globals().update(_registry.names("torch"))
 globals().update(_CPU_TYPES)
 
 get_default_dtype = _dtypes.default
-compile, vmap = transforms.compile, transforms.vmap
+compile, cond, vmap, while_loop = transforms.compile, transforms.cond, transforms.vmap, transforms.while_loop
 globals().update(_layouts.PUBLIC)
 contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
 channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
@@ -84,8 +84,8 @@ def typename(obj):
 
 
 _LAZY = (
-    "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "masked", "models", "mps", "nn",
-    "optim", "profiler", "random", "return_types", "signal", "sparse", "special", "utils", "xpu",
+    "_higher_order_ops", "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "masked",
+    "models", "mps", "nn", "optim", "profiler", "random", "return_types", "signal", "sparse", "special", "utils", "xpu",
 )  # fmt: skip
 _LAZY_NAMES = {
     "sparse.creation": (

@@ -1,4 +1,4 @@
-"""Assertions as functions, as PyTorch's own code has them."""
+"""Assertions as functions, as PyTorch's own code has them. In compiled code they raise before any state has changed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,34 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import ArgumentTypeError, ArgumentValueError, OpError, OutOfBoundsError
+from .tensor import Tensor
+from .transforms.control_flow.checking import require
 
 UNTOLD = "Expected cond to be True, but got False."
+SEVERAL = "Boolean value of Tensor with {} value is ambiguous"
 
 
 def _assert(condition: Any, message: str) -> None:
-    """Raise AssertionError with this message if the condition is false."""
-    assert condition, message
+    """Raise AssertionError with this message if the condition is false: a bool, or a Tensor of one element.
+
+    Under ``vmap`` it has to hold in every lane. In a function that a loop or branch runs, and in compiled code, it is looked at
+    when the loop or the program has run; nothing is changed by one in which it fails.
+    """
+    if isinstance(condition, Tensor):
+        require(_single(condition), AssertionError, message)
+    elif not condition:
+        raise AssertionError(message)
+
+
+def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError, with this message, if a Tensor of one element is zero. It is looked at where `_assert` would do so."""
+    require(_single(input), OpError, assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+def _single(condition: Tensor) -> Tensor:
+    if condition.numel() != 1:
+        raise OpError(SEVERAL.format("no" if condition.numel() == 0 else "more than one"))
+    return condition
 
 
 def _raiser(name: str, kind: type[Exception]) -> Callable:

@@ -8,9 +8,11 @@ from typing import Any
 
 from .core.recorder import Tracing, refuse
 from .core.state import state
-from .transforms.compiling import compile, explain, reset, settings
+from .transforms.compiled import settings
+from .transforms.compiling import compile, explain, reset
+from .transforms.counting import counters
 
-__all__ = ["compile", "disable", "explain", "is_compiling", "is_dynamo_compiling", "reset", "set_enabled"]
+__all__ = ["compile", "counters", "disable", "explain", "is_compiling", "is_dynamo_compiling", "reset", "set_enabled", "settings"]
 
 
 def is_compiling() -> bool:

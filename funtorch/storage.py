@@ -25,6 +25,7 @@ class UntypedStorage:
     """
 
     _fresh = False  # read from a file a moment ago, so that no Tensor shows it yet (see `serialization.rebuilding`)
+    _swapped = False  # its bytes are in the other machine's order, to be put right once their type is known
     _allowance: Any = None  # how many bytes views of it may still take, where the file isn't trusted
 
     def __init__(self, tensor: Tensor) -> None:
@@ -69,7 +70,7 @@ class UntypedStorage:
         if moved.device == self.device:
             return self
         new = type(self)(make(value_of(moved)))
-        new._fresh, new._allowance = self._fresh, self._allowance
+        new._fresh, new._allowance, new._swapped = self._fresh, self._allowance, self._swapped
         return new
 
     def cpu(self) -> Any:

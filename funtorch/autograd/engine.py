@@ -118,7 +118,12 @@ def _adds(tensor: Any) -> bool:
 
 def _held_gradients(targets: Sequence[tuple[Any, int]]) -> list[Any]:
     """What each target's gradient is to be added to."""
-    return [t[0].tensor._grad if type(t[0]) is Leaf and _adds(t[0].tensor) else None for t in targets]
+    leaves = [t[0].tensor if type(t[0]) is Leaf else None for t in targets]
+    if state.recorder is not None:  # they are read as gradients, not as Tensors of their own
+        for leaf in leaves:
+            if leaf is not None:
+                state.recorder.read_grad(leaf)
+    return [leaf._grad if leaf is not None and _adds(leaf) else None for leaf in leaves]
 
 
 def _for_leaf(tensor: Any, grad: Any) -> Any:
@@ -144,8 +149,11 @@ def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None
         tensor._grad = call(ADD, (held, grad), recording=created)
     else:  # others may hold this gradient: it is changed in place, as PyTorch does
         total = grad if added else call(ADD, (held, grad), recording=False)
-        held._payload = total._payload
-        held._version += 1
+        if is_foreign(held) or is_foreign(total):
+            tensor._grad = total.detach()
+        else:
+            held._payload = total._payload
+            held._version += 1
     for hook in list(tensor.__dict__.get("_after_hooks", {}).values()):
         hook(tensor)
 

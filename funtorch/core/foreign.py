@@ -15,7 +15,7 @@ PROCESSORS: dict[type, Callable[[Any, Sequence[Any]], Any]] = {}  # by type of p
 
 def is_foreign(tensor: Any) -> bool:
     """Whether a Tensor stands for several arrays."""
-    return isinstance(tensor, Handle) and type(tensor._payload) in PROCESSORS
+    return isinstance(tensor, Handle) and tensor._foreign
 
 
 def followed(tensor: Any) -> Any:

@@ -59,12 +59,12 @@ class Generator:
         new.twister = self.twister.copy()
         return new
 
-    def __getstate__(self) -> dict:
-        return {"device": str(self.device), "state": np.asarray(self.twister.get_state())}
+    def __reduce__(self) -> tuple:
+        # As PyTorch pickles one: its device, then (seed, an offset that only GPUs have, state).
+        return type(self), (self.device,), (self.initial_seed(), None, self.get_state())
 
-    def __setstate__(self, saved: dict) -> None:
-        self.__init__(saved["device"])  # type: ignore[misc]
-        self.twister.set_state(saved["state"])
+    def __setstate__(self, saved: tuple) -> None:
+        self.set_state(saved[-1])
 
 
 def _device(value: Any) -> device:

@@ -36,6 +36,7 @@ class Handle:
     _retains = False
     _hooks: Any = None
     _inference = False
+    _foreign = False  # whether the payload stands for several arrays (see foreign.py)
     _kept = False  # held by a node of the tape alone
     _siblings: str | None = None  # the op of which this is one of several view results
 
@@ -88,7 +89,7 @@ def announce(new: Handle) -> Any:
 
 def without_history(handle: Handle) -> Any:
     """A Tensor with the same payload that is on no tape at this level."""
-    return make(handle._payload, handle._birth)
+    return handle.detach() if handle._foreign else make(handle._payload, handle._birth)
 
 
 def value_of(handle: Handle) -> Any:

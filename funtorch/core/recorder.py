@@ -23,7 +23,6 @@ from .levels import WRAPPED
 from .state import state, watched
 from .tape import next_sequence
 
-
 PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -74,6 +73,10 @@ class Watcher:
         """Whether a Tensor was there before."""
         return id(tensor) not in self.inside
 
+    def check(self, passed: Any, error: type[Exception], message: str) -> bool:
+        """Something is to be true; whether this sees to it that ``error(message)`` is raised if it is not."""
+        return False
+
 
 class Recording(Watcher):
     """Watches an eager call."""
@@ -92,6 +95,7 @@ class Recording(Watcher):
         self.effects: list[tuple[Callable, Any]] = []
         self.decisions: list[tuple[str, np.ndarray, str]] = []  # what was asked, the value, the file and line
         self.modules: dict[int, tuple[Any, bool]] = {}
+        self.optimizers: dict[int, Any] = {}
         self.start = next_sequence()
         self.refused: str | None = None  # why this call can't be a program
 
@@ -179,6 +183,10 @@ class Recording(Watcher):
     def module_called(self, module: Any) -> None:
         """A module runs, in its present mode."""
         self.modules[id(module)] = (module, module.training)
+
+    def stepped(self, optimizer: Any) -> None:
+        """An optimiser takes a step."""
+        self.optimizers[id(optimizer)] = optimizer
 
     def _known_as(self, key: int) -> Any:
         return ("argument", self.arguments[key]) if key in self.arguments else key
@@ -269,6 +277,10 @@ class Tracing(Watcher):
 
     def refuse(self, why: str) -> None:
         raise Disagreement(why)
+
+    def stepped(self, optimizer: Any) -> None:
+        if id(optimizer) not in self.recording.optimizers:
+            raise Disagreement("another optimiser took a step than when the function was recorded")
 
     def effect(self, thunk: Callable, key: Any) -> None:
         if next(self.effects, None) != key:

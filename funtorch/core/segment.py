@@ -63,9 +63,16 @@ class Nested(Watcher):
     def cuts(self) -> bool:  # type: ignore[override]
         return self.before is not None and self.before.cuts
 
+    def check(self, passed: Any, error: type[Exception], message: str) -> bool:
+        return self.before is not None and self.before.check(passed, error, message)
+
     def module_called(self, module: Any) -> None:
         if self.before is not None:
             self.before.module_called(module)
+
+    def stepped(self, optimizer: Any) -> None:
+        if self.before is not None:
+            self.before.stepped(optimizer)
 
     def refuse(self, why: str) -> None:
         if self.before is not None:

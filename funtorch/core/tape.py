@@ -12,9 +12,11 @@ from jax.interpreters import partial_eval
 
 from ..errors import ArgumentTypeError, OpError
 from .bounded import Bounded, limit_from
+from .engine import CONCRETE
 from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
 from .state import state
+from .tiers import host_microseconds
 
 _sequence = itertools.count()
 
@@ -77,7 +79,7 @@ def place_of(tensor: Handle) -> tuple[Any, int]:
 class Recipe:
     """What the tape knows of an op for arguments of given shapes and dtypes: made once, shared by all its nodes."""
 
-    __slots__ = ("op", "mask", "vjp", "reads", "avals", "outs", "recent", "__weakref__")
+    __slots__ = ("op", "mask", "vjp", "reads", "avals", "outs", "blanks", "work", "recent", "__weakref__")
 
     def __init__(self, op: Op, mask: Mask, avals: tuple, outs: tuple) -> None:
         self.op = op
@@ -85,7 +87,8 @@ class Recipe:
         self.vjp = op.vjp(mask)
         self.avals = avals
         self.outs = outs  # (shape, dtype) of each output; dtype None where it has no derivative
-        self.reads = _reads(self.vjp, avals, outs)
+        self.reads, self.work = _examined(self.vjp, avals, outs)
+        self.blanks = [None if read else placeholder(aval) for aval, read in zip(avals, self.reads, strict=True)]
         self.recent = True
 
 
@@ -94,8 +97,8 @@ recipes = Bounded(limit_from("FUNTORCH_PROGRAMS", 8192))
 MAX_TRACES = 8  # of one op, kept from when its recipes were made until they run
 
 
-def _reads(vjp: Op, avals: tuple, outs: tuple) -> tuple[bool, ...]:
-    """Which of the op's inputs its VJP reads: the others need not be kept alive."""
+def _examined(vjp: Op, avals: tuple, outs: tuple) -> tuple[tuple[bool, ...], float]:
+    """Which of the op's inputs its VJP reads, for the others need not be kept alive; and how much work it is on the host."""
     key = (*avals, *(out for out in outs if out[1] is not None))
     trace = vjp.trace(key)
     if len(vjp.traces) >= MAX_TRACES:
@@ -103,7 +106,7 @@ def _reads(vjp: Op, avals: tuple, outs: tuple) -> tuple[bool, ...]:
     vjp.traces[key] = trace
     closed = trace[0]
     _, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    return tuple(used[: len(avals)])
+    return tuple(used[: len(avals)]), host_microseconds(closed.jaxpr)
 
 
 class Node:
@@ -157,6 +160,10 @@ class Node:
 
     def is_freed(self) -> bool:
         return self.saved is FREED
+
+    def is_bare(self) -> bool:
+        """Whether all that is saved are concrete arrays."""
+        return all([v is None or type(v) in CONCRETE for v in self.saved])
 
     def inputs(self, with_places: bool) -> list[Any]:
         """The saved values as Tensors (zeros of the right shape where nothing was saved)."""

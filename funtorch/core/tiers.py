@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
 MODES = ("auto", "host", "kernel")
@@ -19,6 +20,9 @@ KERNEL_CALL, KERNEL_ARRAY, KERNEL_MOVED, KERNEL_FUSED, KERNEL_PRODUCT = 8.0, 0.5
 LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
 # (host microseconds below, calls on the host before a kernel)
 PATIENCE = ((400.0, 64), (LARGE, 16))
+# A backward pass as one program: microseconds to trace a node, what a node less to call saves, and the part of its work that fusion does.
+NODE_TRACE, NODE_GAIN, FUSION_GAIN = 2000.0, 8.0, 0.3
+MOST_PASSES = 128
 # What NumPy does by making a view: no work on the host.
 FREE = frozenset({"reshape", "squeeze", "expand_dims", "transpose", "rev", "slice", "dynamic_slice", "broadcast_in_dim", "split"})
 # Elements that one element of these counts for; XLA's own vectorised forms of the dear ones count for a third of it.
@@ -68,6 +72,14 @@ def _depth(eqn: Any) -> int:
     return 0
 
 
+def host_microseconds(jaxpr: Any) -> float:
+    """What a jaxpr is estimated to take with NumPy. One that loops counts as large: how often is not known."""
+    work = Work().add(jaxpr)
+    if work.loops:
+        return LARGE
+    return HOST_STEP * work.steps + HOST_ELEMENT * work.elements + HOST_PRODUCT * work.products
+
+
 def patience(jaxpr: Any) -> float:
     """How many calls run on the host before there is a kernel: 0 for large work, infinity for small."""
     work = Work().add(jaxpr)
@@ -75,7 +87,7 @@ def patience(jaxpr: Any) -> float:
         return PATIENCE[-1][1]
     outside = [*jaxpr.invars, *jaxpr.outvars]
     moved = sum(math.prod(v.aval.shape) for v in outside)
-    host = HOST_STEP * work.steps + HOST_ELEMENT * work.elements + HOST_PRODUCT * work.products
+    host = host_microseconds(jaxpr)
     kernel = KERNEL_CALL + KERNEL_ARRAY * len(outside) + KERNEL_MOVED * moved / 2
     kernel += KERNEL_FUSED * work.elements + KERNEL_PRODUCT * work.products
     if host <= kernel:
@@ -83,3 +95,12 @@ def patience(jaxpr: Any) -> float:
     if host >= LARGE:
         return 0
     return next(calls for limit, calls in PATIENCE if host < limit)
+
+
+def composite_patience(works: Sequence[float]) -> int:
+    """How many backward passes over graphs of one structure run node by node before they get one program.
+
+    ``works`` has the host microseconds of each node.
+    """
+    gain = sum(NODE_GAIN + FUSION_GAIN * work for work in works)
+    return int(min(max(NODE_TRACE * len(works) / max(gain, 1.0), 1), MOST_PASSES))

@@ -122,10 +122,14 @@ class MixtureSameFamily(Distribution):
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         dim, events = len(Size(sample_shape)) + len(self._batch_shape), len(self._event_shape)
         with torch.no_grad():
-            index = self.mixture_distribution.sample(sample_shape)  # (S, B)
+            index = self._mixture_of_batch().sample(sample_shape)  # (S, B)
             values = self.component_distribution.sample(sample_shape)  # (S, B, K, E)
             index = index.reshape(*index.shape, *[1] * (events + 1)).expand(*values.shape[:dim], 1, *values.shape[dim + 1 :])
             return values.gather(dim, index).squeeze(dim)
+
+    def _mixture_of_batch(self) -> Categorical:
+        mixture = self.mixture_distribution
+        return mixture if mixture.batch_shape == self._batch_shape else mixture.expand(self._batch_shape)
 
     def _pad(self, value: Tensor) -> Tensor:
         return value.unsqueeze(-1 - len(self._event_shape))

@@ -25,6 +25,7 @@ from ..devices import device as Device
 from ..dtypes import FROM_NUMPY, as_dtype
 from ..dtypes import dtype as DType
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
+from ..layouts import strided
 from ..size import Size
 from ..tensor import Tensor
 from .assignment import cast
@@ -96,6 +97,10 @@ def zeros(
     >>> torch.zeros(2)
     tensor([0., 0.])
     """
+    if layout is not None and layout is not strided:
+        from ..sparse.creation import zeros as sparse_zeros
+
+        return sparse_zeros(size_of(size, "zeros"), dtype, layout, requires_grad, device)
     return _out(
         out, _filled(size_of(size or (out.shape,) if out is not None else size, "zeros"), 0, dtype, device, requires_grad)
     )

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.call import call
-from ..core.quick import call_one, call_two
 from ..core.handle import Handle
 from ..core.op import Op
 from ..core.promotion import NUMBERS, prepare
+from ..core.quick import call_one, call_two
 from ..dtypes import FROM_NUMPY, dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor

@@ -91,6 +91,15 @@ def _wrapped_padding(padding_idx: int | None, size: int) -> int | None:
     return padding_idx % size
 
 
+def _looked_up(input: Any, weight: Any, padding_idx: int | None, scale_grad_by_freq: bool, sparse: bool) -> Any:
+    if sparse and not scale_grad_by_freq:
+        from ..sparse.embedding import is_possible, rows
+
+        if is_possible(weight, input):
+            return rows(input, weight, padding_idx, lambda table: _embedding(input, table, padding_idx, False))
+    return _embedding(input, weight, padding_idx, scale_grad_by_freq)
+
+
 @function("nn.functional")
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
@@ -104,7 +113,8 @@ def embedding(
         padding_idx: a row that gets no gradient.
         max_norm: rows that are used are first scaled down in place to this norm of order ``norm_type``.
         scale_grad_by_freq: divide the gradient of a row by how often it is in ``input``.
-        sparse: has no effect: gradients are dense.
+        sparse: the gradient is a sparse Tensor of the rows that were used, where ``weight`` is a leaf (a dense one inside
+            transforms and compiled code).
 
     Returns:
         (*, D).
@@ -120,14 +130,14 @@ def embedding(
     if max_norm is not None:
         _check_rows(input, weight)
         update(weight, rescaled(weight, input, float(max_norm), float(norm_type)))
-    return _embedding(input, weight, padding_idx, scale_grad_by_freq)
+    return _looked_up(input, weight, padding_idx, scale_grad_by_freq, sparse)
 
 
 def _torch_embedding(
     weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
     """`nn.functional.embedding` with the arguments in another order. weight (V, D), indices (*)."""
-    return _embedding(indices, weight, None if padding_idx < 0 else padding_idx, scale_grad_by_freq)
+    return _looked_up(indices, weight, None if padding_idx < 0 else padding_idx, scale_grad_by_freq, sparse)
 
 
 _torch_embedding.__name__ = "embedding"

@@ -13,7 +13,7 @@ from . import registry
 from .activation import PURE
 from .buffers import update
 from .declare import Array, function, op
-from .embedding import check_table_index, rescaled, rows_of
+from .embedding import check_table_index, embedding, rescaled, rows_of
 from .picking import known
 
 
@@ -92,6 +92,15 @@ def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> tuple[An
     return input, offsets, offsets.shape[0] - include_last_offset
 
 
+def _used_rows(weight: Any, places: Any) -> tuple[Any, Any]:
+    """The rows in use as a table of their own, through which the gradient of ``weight`` is sparse."""
+    from ..sparse.embedding import is_possible
+
+    if not is_possible(weight, places):
+        return weight, places
+    return embedding(places, weight, sparse=True), places.new_tensor(range(places.shape[0]))
+
+
 @function("nn.functional")
 def embedding_bag(
     input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
@@ -140,4 +149,6 @@ def embedding_bag(
         update(weight, rescaled(weight, places, float(max_norm), float(norm_type)))
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     padding = None if padding_idx is None else padding_idx % weight.shape[0]
+    if sparse and padding is None and not scale_grad_by_freq:
+        weight, places = _used_rows(weight, places)
     return _embedding_bag(places, weight, starts, factors, mode, scale_grad_by_freq, padding, bags)

@@ -34,6 +34,8 @@ def _profiled(step: Callable) -> Callable:
 
     @functools.wraps(step)
     def with_hooks(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if mode.recorder is not None:
+            mode.recorder.stepped(self)
         for hook in list(self._optimizer_step_pre_hooks.values()):
             changed = hook(self, args, kwargs)
             if changed is not None:

@@ -1,20 +1,43 @@
-"""SparseAdam: Adam for sparse gradients, which funtorch has not: so every gradient here is one that PyTorch refuses."""
+"""SparseAdam: Adam (Kingma and Ba, 2015) whose averages move only where a sparse gradient has values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.call import call
+from ..core.foreign import is_foreign
+from ..core.op import Op
+from ..core.state import state as mode
+from ..core.views import write
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
+from .elementwise import mixed
 from .optimizer import Optimizer
-from .ruled import check_betas, check_rate
+from .ruled import check_betas, check_rate, zeros_like
 
 DENSE = "SparseAdam does not support dense gradients, please consider Adam instead"
 
 
+def _moved(
+    param: Any, average: Any, square: Any, places: Any, values: Any, rate: Any, part1: Any, part2: Any, eps: Any
+) -> tuple:
+    """m += (1 - b1) (g - m); v += (1 - b2) (g^2 - v); p = p - rate m / (sqrt(v) + eps), at the places alone."""
+    at = tuple(places[i] for i in range(places.shape[0]))
+    rate, part1, part2, eps = (number.astype(param.dtype) for number in (rate, part1, part2, eps))
+    m = mixed(average[at], values, part1)
+    v = mixed(square[at], values * values, part2)
+    return param.at[at].add(-rate * m / (jnp.sqrt(v) + eps)), average.at[at].set(m), square.at[at].set(v)
+
+
+_MOVED = Op(_moved, "sparse_adam_step")
+
+
 class SparseAdam(Optimizer):
-    """Adam for sparse gradients. There are no sparse Tensors here, so `step` raises RuntimeError where a gradient is there.
+    """Adam for sparse gradients, as ``nn.Embedding(sparse=True)`` gives them: rows without a gradient stay as they are.
 
     Args:
         params: see `Optimizer`.
@@ -22,6 +45,7 @@ class SparseAdam(Optimizer):
 
     Raises:
         ValueError: an option out of its range, or a complex parameter.
+        RuntimeError: (in ``step``) a gradient that is dense.
     """
 
     def __init__(
@@ -33,14 +57,42 @@ class SparseAdam(Optimizer):
         if not eps > 0.0:
             raise ArgumentValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        places = [[i, j] for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"]) if p.is_complex()]
-        if places:
-            raise ArgumentValueError(f"Complex params at indices {places}: SparseAdam does not support complex parameters")
+        given = list(params) if not isinstance(params, Tensor) else params
+        super().__init__(given, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        held = [p for group in self.param_groups for p in group["params"]]
+        for words, refused in (("Sparse params", is_foreign), ("Complex params", Tensor.is_complex)):
+            places = [[i, j] for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"]) if refused(p)]
+            if places and held:
+                raise ArgumentValueError(f"{words} at indices {places}: SparseAdam requires dense, real parameter tensors")
 
     def step(self, closure: Callable | None = None) -> Any:
-        """Raises RuntimeError if a parameter has a gradient: it is dense."""
+        """Change the rows that have a gradient. Raises RuntimeError if one is dense."""
         loss = self._closure_loss(closure)
-        if any(p.grad is not None for group in self.param_groups for p in group["params"]):
-            raise OpError(DENSE)
+        for group in self.param_groups:
+            params = [p for p in group["params"] if p.grad is not None]
+            if not all(is_foreign(p.grad) for p in params):
+                raise OpError(DENSE)
+            for p in params:
+                self._move(p, group)
         return loss
+
+    def _move(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state.update({"step": 0, "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)})
+        state["step"] += 1
+        grad = p.grad.detach().coalesce()
+        if not grad._nnz():
+            return
+        (beta1, beta2), count = group["betas"], state["step"]
+        rate = float(group["lr"]) * (1 - beta2**count) ** 0.5 / (1 - beta1**count)
+        held = grad._payload
+        values = -held.values if group["maximize"] else held.values
+        numbers = [np.asarray(number, np.float64) for number in (rate, 1 - beta1, 1 - beta2, group["eps"])]
+        targets = (p, state["exp_avg"], state["exp_avg_sq"])
+        before, mode.grad = mode.grad, False
+        try:
+            for target, new in zip(targets, call(_MOVED, (*targets, held.places, values, *numbers)), strict=True):
+                write(target, new)
+        finally:
+            mode.grad = before

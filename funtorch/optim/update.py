@@ -16,14 +16,17 @@ import numpy as np
 
 from ..core.call import call
 from ..core.engine import CONCRETE, run
+from ..core.foreign import is_foreign
 from ..core.handle import Handle
 from ..core.op import Op
 from ..core.recorder import look_up, number
 from ..core.state import state as mode
 from ..core.views import write
+from ..errors import OpError
 from ..tensor import Tensor
 
 Rule = Callable[..., tuple[Any, dict[str, Any]]]
+TAKE_SPARSE = frozenset({"sgd", "adagrad"})
 
 
 @functools.lru_cache(maxsize=1024, typed=True)
@@ -101,6 +104,8 @@ def apply_rule(
     args = [*params, *(p.grad for p in params), *held, *counters.values(), *values]
     if not differentiable and mode.recorder is None and _replaced(op, targets, args):
         return
+    if any(is_foreign(p.grad) for p in params):
+        args[len(params) : 2 * len(params)] = [_strided(rule, p.grad, options) for p in params]
     results = call(op, args, recording=differentiable)
     before, mode.grad = mode.grad, differentiable
     try:
@@ -108,6 +113,17 @@ def apply_rule(
             write(target, new)
     finally:
         mode.grad = before
+
+
+def _strided(rule: Rule, grad: Tensor, options: dict[str, Any]) -> Tensor:
+    """A gradient for rules in which the elements that a sparse one lacks change nothing. Raises RuntimeError for other rules."""
+    if not is_foreign(grad):
+        return grad
+    if rule.__name__ not in TAKE_SPARSE:
+        raise OpError(f"{rule.__name__.capitalize()} does not support sparse gradients, please consider SparseAdam instead")
+    if options.get("decay"):
+        raise OpError(f"{rule.__name__}: weight_decay option is not compatible with sparse gradients")
+    return grad.to_dense()
 
 
 def _counters(states: Sequence[dict[str, Any]]) -> dict[int, Tensor]:

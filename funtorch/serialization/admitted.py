@@ -100,6 +100,7 @@ _CALLS: dict[int, Callable] = {
     id(Size): _size,
     id(device): device,
     id(Parameter): _parameter,
+    id(rebuilding._get_layout): rebuilding._get_layout,
 }
 _CALLS |= {id(function): function for function in rebuilding.OF_UTILS}
 _PYTHON: dict[str, Any] = {
@@ -119,8 +120,6 @@ def _table() -> dict[str, Any]:
     found = {name: value for name, value in found.items() if name != "torch._C.Generator"}
     found |= {f"torch.{name}": kind for name, kind in CPU_TYPES.items()}
     found |= {f"torch.cuda.{name}": kind for name, kind in CUDA_TYPES.items()}
-    get_layout = found["torch.serialization._get_layout"]
-    _CALLS[id(get_layout)] = get_layout
     return _PYTHON | found
 
 
@@ -144,6 +143,11 @@ class Admitted:
         if _OTHER_TYPES.fullmatch(full):
             raise MissingError(f"load(): the file holds a Tensor of type {full}, which is not there yet")
         raise UnpicklingError(REFUSED.format(full[:200], name[:200]))
+
+    def knows(self, module: str, name: str) -> bool:
+        """Whether a name is admitted."""
+        full = f"{_RENAMED.get(module, module)}.{name}"
+        return full in self.mine or full in self.table
 
     def call(self, function: Any, arguments: Any) -> Any:
         """``function(*arguments)``. Raises pickle.UnpicklingError if it may not be called."""

@@ -40,11 +40,11 @@ class Machine:
 
     Args:
         source: where it is read from; left just behind its end.
-        admitted: what it may name and call.
+        admitted: what it may name and call; None: nothing.
         persistent: makes a storage of a persistent id.
     """
 
-    def __init__(self, source: Source, admitted: Admitted, persistent: Callable[[Any], Any]) -> None:
+    def __init__(self, source: Source, admitted: Admitted | None, persistent: Callable[[Any], Any]) -> None:
         self.source = source
         self.admitted = admitted
         self.persistent = persistent
@@ -306,37 +306,42 @@ class Machine:
 
     # Names, calls, states: `Admitted` decides
 
+    def _admitted(self) -> Admitted:
+        if self.admitted is None:
+            raise ValueError("it names something where only plain values belong")
+        return self.admitted
+
     @opcode(b"c")
     def _global(self) -> None:
         module, name = (self.source.readline()[:-1].decode("utf-8") for _ in range(2))
-        self.stack.append(self.admitted.find(module, name))
+        self.stack.append(self._admitted().find(module, name))
 
     @opcode(b"\x93")
     def _stack_global(self) -> None:
         name, module = self._pop(), self._pop()
         if type(module) is not str or type(name) is not str:
             raise TypeError("a name that is no text")
-        self.stack.append(self.admitted.find(module, name))
+        self.stack.append(self._admitted().find(module, name))
 
     @opcode(b"R")
     def _reduce(self) -> None:
         arguments, function = self._pop(), self._pop()
-        self.stack.append(self.admitted.call(function, arguments))
+        self.stack.append(self._admitted().call(function, arguments))
 
     @opcode(b"\x81")
     def _new(self) -> None:
         arguments, cls = self._pop(), self._pop()
-        self.stack.append(self.admitted.new(cls, arguments, {}))
+        self.stack.append(self._admitted().new(cls, arguments, {}))
 
     @opcode(b"\x92")
     def _new_with_names(self) -> None:
         named, arguments, cls = self._pop(), self._pop(), self._pop()
-        self.stack.append(self.admitted.new(cls, arguments, named))
+        self.stack.append(self._admitted().new(cls, arguments, named))
 
     @opcode(b"b")
     def _build(self) -> None:
         state = self._pop()
-        self.admitted.build(self._top(), state)
+        self._admitted().build(self._top(), state)
 
     @opcode(b"Q")
     def _persistent(self) -> None:

@@ -15,6 +15,7 @@ from ..errors import MissingError
 from ..size import Size
 from ..tensor import Tensor
 from . import rebuilding
+from .hooks import WrappedHook
 
 OURS, THEIRS = "funtorch", "torch"
 NOT_HERE = "load(): the file names {}.{}, and funtorch has nothing of that name"
@@ -63,7 +64,9 @@ _EXACT: dict[tuple[str, str], Any] = {
     ("torch._C", "Generator"): Generator,
     ("torch.storage", "UntypedStorage"): storage.UntypedStorage,
     ("torch.storage", "TypedStorage"): storage.TypedStorage,
+    ("torch.serialization", "_get_layout"): rebuilding._get_layout,
     ("torch._tensor", "_rebuild_from_type_v2"): rebuilding._rebuild_from_type_v2,
+    ("torch.nn.modules.module", "_WrappedHook"): WrappedHook,
     ("torch.nn.parameter", "Parameter"): rebuilding.Parameter,
     ("torch.nn.parameter", "Buffer"): rebuilding.Buffer,
 }
@@ -77,7 +80,6 @@ _READ |= {("torch", name): found for name, found in layouts.PUBLIC.items()}
 _READ |= {
     ("torch.tensor", "_rebuild_from_type_v2"): rebuilding._rebuild_from_type_v2,
     ("torch._utils", "_rebuild_xla_tensor"): rebuilding._rebuild_device_tensor_from_numpy,
-    ("torch.serialization", "_get_layout"): lambda name: layouts.by_name(name.removeprefix("torch.")),
 }
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from .. import layouts
 from ..autograd.modes import no_grad
 from ..core.handle import Handle, make, value_of
 from ..core.views import contiguous_strides
-from ..devices import device
 from ..dtypes import dtype
 from ..errors import MissingError, OpError
 from ..nn.parameter import Buffer, Parameter
 from ..ops import registry
-from ..storage import TypedStorage, UntypedStorage
+from ..storage import TypedStorage, UntypedStorage, swapped
 from ..tensor import Tensor
 
 NO_QUANTIZED = (
@@ -78,6 +78,10 @@ def _root_of(storage: UntypedStorage, kind: dtype) -> Any:
     typed = whole.view(kind)
     if storage._fresh:  # nothing shows it yet, so that it may as well be of that type from the start
         storage._root = typed = make(value_of(typed))
+        if storage._swapped:
+            typed._payload = make(swapped(np.array(typed._payload))).to(typed.device)._payload
+    elif storage._swapped:
+        raise OpError("load(): Tensors of two types share a storage, in the other order of bytes")
     return typed
 
 
@@ -212,6 +216,11 @@ def set_attributes(tensor: Any, state: Any) -> Any:
     return tensor
 
 
+def _get_layout(name: str) -> Any:
+    """The layout that prints as ``name``, such as "torch.strided"."""
+    return layouts.by_name(name.removeprefix("torch."))
+
+
 def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     """A sparse Tensor of its indices, values and size. Raises NotImplementedError for layouts that funtorch has not."""
     make_sparse = registry.names("torch").get("sparse_coo_tensor")
@@ -242,12 +251,6 @@ def _rebuild_device_tensor_from_numpy(data: Any, dtype: Any, device: Any, requir
     if not isinstance(data, np.ndarray):
         raise OpError(f"load(): a NumPy array was expected, and a {type(data).__name__} is there")
     return _rebuild_device_tensor_from_cpu_tensor(registry.names("torch")["tensor"](data), dtype, device, requires_grad)
-
-
-def location_of(tensor: Any) -> str:
-    """What a file calls the device of a Tensor: "cpu", "cuda:0"."""
-    where: device = tensor.device
-    return str(where)
 
 
 # What `names` makes known as ``torch._utils.NAME``.

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core.call import call
+from ..core.engine import CONCRETE
 from ..core.foreign import is_foreign
 from ..core.handle import value_of
+from ..core.levels import Dual
 
 from ..dtypes import dtype
 from ..errors import MissingError, OpError, TracedValueError
@@ -60,6 +62,11 @@ def unflat(numbers: np.ndarray, shape: tuple) -> np.ndarray:
     return np.stack(found) if shape else np.zeros((0, numbers.size), np.int64)
 
 
+def shared(values: Any) -> Any:
+    """The values of one Tensor for another: a leaf's have to be at a place of their own on the tape."""
+    return alias(values, detached=False) if values._requires and values._node is None else values
+
+
 def elements_at(given: Any, structure: Any) -> Any:
     """The elements of a Tensor of the same size at the structure's places."""
     if is_foreign(given):
@@ -78,7 +85,7 @@ def coalesced(structure: Any) -> Any:
     sizes = structure.shape[: structure.sparse_dim]
     numbers = flat(places, sizes)
     if (numbers[1:] > numbers[:-1]).all():
-        return Coo(structure.indices, structure.values, structure.shape, True)
+        return Coo(structure.indices, shared(structure.values), structure.shape, True)
     unique, group = np.unique(numbers, return_inverse=True)
     values = call(kernels.merged(len(unique)), (structure.values, group.reshape(-1)))
     return Coo(indices_of(unflat(unique, sizes)), values, structure.shape, True)
@@ -192,8 +199,16 @@ def to_dense(self: Any, dtype: dtype | None = None, *, masked_grad: bool | None 
     return whole if dtype is None else cast(whole, dtype)
 
 
+def _known(x: Any) -> np.ndarray | None:
+    """The values as a NumPy array, without their tangents; None where they are traced or batched."""
+    payload = value_of(x)
+    while type(payload) is Dual:
+        payload = value_of(payload.primal)
+    return np.asarray(payload) if type(payload) in CONCRETE else None
+
+
 def _coo_of_dense(x: Any, dims: int) -> Coo:
-    array = concrete(x)
+    array = _known(x)
     if array is None:
         raise TracedValueError(NO_PLACES.format("to_sparse()"))
     there = array != 0
@@ -243,7 +258,7 @@ def to_sparse(
 def _as_coo(structure: Any) -> Coo:
     if isinstance(structure, Coo):
         return structure
-    return coalesced(Coo(structure.places, structure.values, structure.shape, structure.layout is sparse_csr))
+    return coalesced(Coo(structure.places, shared(structure.values), structure.shape, structure.layout is sparse_csr))
 
 
 def compressed(self: Any, kind: layout, name: str = "to_sparse_csr") -> Any:
@@ -256,7 +271,7 @@ def compressed(self: Any, kind: layout, name: str = "to_sparse_csr") -> Any:
     if coo.sparse_dim != 2:
         raise OpError(f"{name}: expected a Tensor without dense dimensions, got {coo.sparse_dim} sparse ones of 2")
     which = ROWS[kind]
-    places, values = known_places(coo, name), coo.values
+    places, values = known_places(coo, name), shared(coo.values)
     if which:
         order = np.lexsort((places[0], places[1]))
         places, values = places[:, order], call(kernels.taken(), (values, order))

@@ -220,11 +220,13 @@ def zeros_like(input: Any, dtype: Any, requires_grad: bool, name: str) -> Any:
     """A sparse Tensor of zeros of the size, dtype and layout of another. Raises RuntimeError for anything but zeros."""
     if name not in ("zeros_like", "empty_like"):
         raise MissingError(f"Could not run 'aten::fill_' with arguments from the 'SparseCPU' backend: {name} of a sparse Tensor")
-    made = empty_coo(input.shape, input.dtype if dtype is None else dtype)
-    if input.layout in ROWS:
-        from .conversion import compressed
+    return zeros(input.shape, input.dtype if dtype is None else dtype, input.layout, requires_grad, input.device)
 
-        made = compressed(made, input.layout)
+
+def zeros(size: Any, dtype: Any, kind: layout, requires_grad: bool, device: Any) -> Any:
+    """A sparse Tensor of zeros in a layout. Raises RuntimeError for one of blocks."""
+    made = empty_coo(size, dtype, device=device)
+    made = made if kind is made.layout else made.to_sparse(layout=kind)
     return made.requires_grad_() if requires_grad else made
 
 

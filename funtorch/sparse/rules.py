@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.backward import ADD
 from ..core.call import call
 from ..core.foreign import is_foreign
 from ..core.op import Op
@@ -14,7 +15,7 @@ from ..errors import MissingError, OpError
 from ..layouts import sparse_coo, sparse_csc, sparse_csr
 from ..ops.joining import cat as dense_cat
 from . import joining, kernels, products, reductions
-from .conversion import _as_coo, coalesced, compressed, elements_at, flat, held, indices_of, known_places, unflat
+from .conversion import _as_coo, coalesced, compressed, elements_at, flat, held, indices_of, known_places, shared, unflat
 from .structure import Compressed, Coo
 from .tensor import SparseTensor
 
@@ -93,7 +94,9 @@ def _zero(like: Any) -> np.ndarray:
 def _add(op: Op, args: Sequence[Any]) -> Any:
     a, b = args
     if not is_foreign(b):
-        raise OpError(DENSE_SECOND)
+        if op is not ADD:
+            raise OpError(DENSE_SECOND)
+        a, b = b, a  # gradients are added up in any order
     if is_foreign(a) is False and _is_number(a):
         raise OpError(DENSE_SECOND.replace("add(sparse, dense)", "add(number, sparse)"))
     if a.shape != b.shape:
@@ -123,7 +126,7 @@ def _div(op: Op, args: Sequence[Any]) -> Any:
 
 
 def _pow(op: Op, args: Sequence[Any]) -> Any:
-    if not is_foreign(args[0]) or not _is_number(args[1]):
+    if not is_foreign(args[0]) or (len(args) > 1 and not _is_number(args[1])):
         raise OpError("pow of a sparse Tensor: the exponent must be a number")
     return _pointwise(op, args)
 
@@ -138,7 +141,7 @@ def _turn(op: Op, args: Sequence[Any]) -> Any:
         return args[0]
     shape = tuple(found.shape[d] for d in dims)
     if isinstance(found, Compressed):
-        parts = (found.compressed, found.plain, found.values)
+        parts = (found.compressed, found.plain, shared(found.values))
         return SparseTensor.of(Compressed(TURNED[found.layout], *parts, shape))
     split = found.sparse_dim
     if set(dims[:split]) != set(range(split)):
@@ -147,7 +150,7 @@ def _turn(op: Op, args: Sequence[Any]) -> Any:
             f"{split} sparse dimensions"
         )
     places = call(kernels.taken(), (found.indices, np.array(dims[:split])))
-    values = found.values
+    values = shared(found.values)
     if dims[split:] != plain[split:]:
         values = values.permute(0, *[d - split + 1 for d in dims[split:]])
     return SparseTensor.of(Coo(places, values, shape, False))
@@ -169,6 +172,17 @@ def _sum(op: Op, args: Sequence[Any]) -> Any:
     return reductions.sum(args[0], op.statics["dim"], op.statics["dtype"])
 
 
+def _norm(op: Op, args: Sequence[Any]) -> Any:
+    if op.statics["dim"] is not None:
+        raise MissingError("norm of a sparse Tensor along dimensions is not there")
+    return call(op, (coalesced(held(args[0])).values,))
+
+
+def _detach(op: Op, args: Sequence[Any]) -> Any:
+    found = held(args[0])
+    return SparseTensor.of(found.with_values(found.values.detach()))
+
+
 def _index_select(op: Op, args: Sequence[Any]) -> Any:
     return joining.index_select(args[0], op.statics["dim"], args[1])
 
@@ -178,9 +192,9 @@ RULES: dict[str, Rule] = {
     "mul": _mul, "add": _add, "sub": _add, "div": _div, "pow": _pow, "transpose": _turn, "t": _turn, "permute": _turn,
     "mm": lambda op, args: products.matrix_product(*args), "matmul": lambda op, args: products.matmul(*args),
     "mv": lambda op, args: products.vector_product(*args), "addmm": _addmm, "linear": _layer, "sum": _sum,
-    "index_select": _index_select, "cat": lambda op, args: joining.cat(args, op.statics["kept"][0]),
+    "detach": _detach, "linalg_vector_norm": _norm, "index_select": _index_select, "cat": lambda op, args: joining.cat(args, op.statics["kept"][0]),
 }  # fmt: skip
-LINEAR = ("neg", "to_copy", "clone", "alias", "detach", "positive", "conj", "deg2rad", "rad2deg", "real", "imag")
+LINEAR = ("neg", "to_copy", "clone", "alias", "positive", "conj", "deg2rad", "rad2deg", "real", "imag")
 POINTWISE = (
     "abs", "sin", "sinh", "asin", "asinh", "tan", "tanh", "atan", "atanh", "sqrt", "square", "relu", "sign", "sgn", "floor", "ceil",
     "round", "trunc", "frac", "erf", "erfinv", "expm1", "log1p", "isnan", "isinf", "isposinf", "isneginf", "signbit", "nan_to_num",

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.views import concrete
 from ..errors import OpError, TracedValueError
 from ..layouts import sparse_coo
-from .conversion import coalesced, indices_of
+from .conversion import indices_of
 from .structure import Coo
 from .tensor import SparseTensor
 
@@ -44,5 +44,5 @@ def spdiags(diagonals: Any, offsets: Any, shape: tuple[int, int], layout: Any = 
     inside = (row >= 0) & (row < shape[0]) & (column < shape[1])
     flat = values.reshape(-1)[indices_of(np.flatnonzero(inside))]
     places = indices_of(np.stack([row[inside], column[inside]]))
-    made = SparseTensor.of(coalesced(Coo(places, flat, tuple(shape), False)))
+    made = SparseTensor.of(Coo(places, flat, tuple(shape), False))
     return made if layout in (None, sparse_coo) else made.to_sparse(layout=layout)

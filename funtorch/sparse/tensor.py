@@ -30,6 +30,7 @@ class SparseTensor(Tensor):
     """
 
     _payload: Any
+    _foreign = True
 
     @staticmethod
     def of(structure: Structure) -> SparseTensor:
@@ -71,6 +72,18 @@ class SparseTensor(Tensor):
 
     def _host(self, asked: str) -> np.ndarray:
         raise ArgumentTypeError(NO_NUMPY)
+
+    def zero_(self) -> Any:
+        """Drop all values."""
+        from .creation import zeros
+
+        held = self._payload
+        values = held.values.detach()[:0]
+        if isinstance(held, Coo):
+            self._payload = Coo(held.indices[:, :0], values, held.shape, True)
+        else:
+            self._payload = zeros(held.shape, self.dtype, held.layout, False, self.device)._payload
+        return self
 
     def item(self) -> Any:
         if self.numel() != 1:

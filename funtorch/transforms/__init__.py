@@ -5,11 +5,13 @@ if __name__ == "transforms":
 
 from .batching import chunk_vmap, vmap
 from .compiling import compile
+from .control_flow import associative_scan, cond, fori_loop, map, scan, switch, while_loop
+from .debugging import debug_print
 from .gradients import grad, grad_and_value, jvp, linearize, vjp
 from .jacobians import hessian, jacfwd, jacrev
 from .modules import functional_call, functionalize, stack_module_state
 
 __all__ = [
-    "chunk_vmap", "compile", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
-    "linearize", "stack_module_state", "vjp", "vmap",
+    "associative_scan", "chunk_vmap", "compile", "cond", "debug_print", "fori_loop", "functional_call", "functionalize", "grad", "grad_and_value",
+    "hessian", "jacfwd", "jacrev", "jvp", "linearize", "map", "scan", "stack_module_state", "switch", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from ..core.trees import broadcast_prefix, flatten, unflatten
 from ..core.views import write
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
+from .lane_loop import in_turn
 
 RANDOMNESS = ("error", "different", "same")
 
@@ -28,6 +29,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
     buffers: str | None = None,
+    mode: str = "batch",
 ) -> Callable:
     """Map ``func`` over a batch dimension of its arguments, all lanes at once.
 
@@ -40,12 +42,15 @@ def vmap(
         chunk_size: how many lanes to compute at a time (default: all).
         buffers: what a write of a mapped value to a Tensor from outside means: "mean" over the lanes, "stack" them,
             "discard" it; None raises.
+        mode: "loop" calls ``func`` for each lane in turn, with plain Tensors: for functions that use ``.item()``, ``if``, or
+            shapes that depend on values. What a lane writes outside, the next one sees.
 
     Returns:
         A function of the same arguments, whose results have one dimension more.
 
     Raises:
-        ValueError: ``in_dims`` or ``out_dims`` don't fit, or mapped sizes differ.
+        ValueError: ``in_dims`` or ``out_dims`` don't fit, mapped sizes differ, or ``mode`` is none of these two, or "loop" with
+            ``chunk_size`` or ``buffers``.
         RuntimeError: random numbers in mode "error", or a mapped value written outside without ``buffers``.
 
     >>> import funtorch as torch
@@ -58,11 +63,17 @@ def vmap(
         raise ArgumentValueError(f"vmap: `buffers` must be None, 'mean', 'stack' or 'discard', got {buffers!r}")
     if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
         raise ArgumentValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    if mode not in ("batch", "loop"):
+        raise ArgumentValueError(f"vmap: `mode` must be 'batch' or 'loop', got {mode!r}")
+    if mode == "loop" and (chunk_size is not None or buffers is not None):
+        raise ArgumentValueError("vmap: chunk_size and buffers have no meaning with mode='loop', where lanes run one by one")
 
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, spec, dims = _mapped_arguments(func, in_dims, args, kwargs)
         size = _batch_size(leaves, dims)
+        if mode == "loop":
+            return in_turn(func, leaves, spec, dims, out_dims, size, randomness)
         if chunk_size is None or chunk_size >= size:
             level = VmapLevel(size, randomness, buffers)
             return _run(func, level, leaves, spec, dims, out_dims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,23 +15,42 @@ from .counting import counters
 
 MOST = 256
 SMALL = 4096  # bytes of a constant that are compared
-_known: OrderedDict[Any, Op] = OrderedDict()
 
 
-def op_of(closed: ClosedJaxpr, name: str, use: Any) -> Op:
-    """The Op of a jaxpr. One with the same equations, constants and ``use`` (its derivative, for one) is used again."""
-    key = (name, use, fingerprint(closed))
-    op = _known.get(key)
-    if op is None:
-        counters["programs"] += 1
+class Program:
+    """A jaxpr as an Op, and compiled for each choice of arguments that it may overwrite."""
+
+    def __init__(self, closed: ClosedJaxpr, name: str) -> None:
         flat = jaxpr_as_fun(closed)
-        op = _known[key] = Op(lambda *arrays: tuple(flat(*arrays)), name)
+        self.op = Op(lambda *arrays: tuple(flat(*arrays)), name)
+        self.kernels: dict[tuple[int, ...], Callable] = {}
+
+    def kernel(self, donated: tuple[int, ...]) -> Callable:
+        """The program as a kernel that may overwrite the arguments ``donated``."""
+        found = self.kernels.get(donated)
+        if found is None:
+            counters["programs"] += 1
+            fn = self.op.fn
+            found = self.kernels[donated] = jax.jit(lambda *arrays: fn(*arrays), donate_argnums=donated)
+        else:
+            counters["programs used again"] += 1
+        return found
+
+
+_known: OrderedDict[Any, Program] = OrderedDict()
+
+
+def program_of(closed: ClosedJaxpr, name: str, use: Any) -> Program:
+    """The program of a jaxpr. One with the same equations, constants and ``use`` (its derivative, for one) is used again."""
+    key = (name, use, fingerprint(closed))
+    program = _known.get(key)
+    if program is None:
+        program = _known[key] = Program(closed, name)
         if len(_known) > MOST:
             _known.popitem(last=False)
     else:
-        counters["programs used again"] += 1
         _known.move_to_end(key)
-    return op
+    return program
 
 
 def forget() -> None:
@@ -74,6 +94,8 @@ def _of_parameter(value: Any) -> Any:
         return tuple(map(_of_parameter, value))
     if isinstance(value, (np.ndarray, np.generic, jax.Array)):
         return _of_constant(value)
+    if callable(value) and not isinstance(value, type):
+        return type(value)  # a rule of an op's: the op is known by what it computes
     try:
         hash(value)
     except TypeError:
@@ -82,10 +104,11 @@ def _of_parameter(value: Any) -> Any:
 
 
 def _of_constant(value: Any) -> tuple:
-    array = np.asarray(value) if not hasattr(value, "dtype") or isinstance(value, (np.ndarray, np.generic)) else value
-    if array.nbytes > SMALL or not isinstance(array, (np.ndarray, np.generic)) and not isinstance(array, jax.Array):
+    if not isinstance(value, (np.ndarray, np.generic, jax.Array)):
+        value = np.asarray(value)
+    if value.nbytes > SMALL:
         return ("same", _Held(value))
-    return (array.shape, str(array.dtype), np.asarray(array).tobytes())
+    return (value.shape, str(value.dtype), np.asarray(value).tobytes())
 
 
 class _Held:

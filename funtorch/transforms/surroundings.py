@@ -102,7 +102,7 @@ class Surroundings:
         if not isinstance(fn, types.FunctionType):
             if callable(fn) and not isinstance(fn, (type, types.BuiltinFunctionType)) and not is_ours(type(fn)):
                 self.look(fn, _names_of(type(fn).__call__), 0)
-                self.function(getattr(type(fn), "__call__", None))
+                self.function(type(fn).__call__)
             return
         if id(fn) in self.seen or len(self.seen) > MOST * MOST:
             return
@@ -298,4 +298,4 @@ def inspected(function: Any) -> Any:
     function = getattr(function, "__func__", function)
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
-    return function if isinstance(function, types.FunctionType) else getattr(type(function), "__call__", None)
+    return function if isinstance(function, types.FunctionType) else type(function).__call__

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import jaxpr_as_fun
 
-from ..core.backward import Graph, differentiate
 from ..core.call import call
-from ..core.engine import CONCRETE, ArrayImpl
+from ..core.engine import CONCRETE, ArrayImpl, Slot, programs
 from ..core.handle import Handle, make, value_of
-from ..core.op import Op, is_differentiable
-from ..core.recorder import Disagreement, Recording, Tracing, look_up
-from ..core.tape import FreedNode, place_of
-from ..core.trees import Spec, flatten, unflatten
+from ..core.recorder import look_up
+from ..core.trees import LEAF, unflatten
 from ..core.views import take
 from ..errors import FuntorchError
-from .surroundings import surroundings_of
+from .numbers import as_array
+from .outcomes import ARGUMENT, CELL, FRESH, GONE, GRADIENT, KNOWN, NEW, ON_TAPE, SAME, STATIC, result_of
+from .surroundings import Surroundings
+from .tracing import Trace
 
-NEW, ARGUMENT, CELL, STATIC = range(4)
-NONE, ON_TAPE, ON_FREED, NEW_LEAF = range(4)  # a result's history
-# A payload's references when only its Tensor holds it: the Tensor's, the list's of values, and getrefcount's own argument.
+# References to a payload that only its Tensor holds: the Tensor's, that of the list of values, and getrefcount's argument.
 UNSHARED = 3
 
 
@@ -35,319 +31,278 @@ class GuardFailure(FuntorchError):
     """A decision came out otherwise than in the recording; nothing has been changed."""
 
 
+class Place:
+    """Where Tensors of a recording are now: those that were arguments are this call's arguments."""
+
+    def __init__(self, handles: Sequence[Handle], tensors: list[Handle]) -> None:
+        order = {id(t): i for i, t in enumerate(tensors)}
+        self.fixed = [h if id(h) not in order else None for h in handles]
+        self.moving = [(place, order[id(h)]) for place, h in enumerate(handles) if id(h) in order]
+
+    def now(self, tensors: list[Handle]) -> list[Any]:
+        """The Tensors, for a call with these arguments."""
+        if not self.moving:
+            return self.fixed
+        found = self.fixed.copy()
+        for place, i in self.moving:
+            found[place] = tensors[i]
+        return found
+
+
 class Variant:
     """A traced function. Calling it runs the program, compares the guards, and commits results and cells."""
 
-    def __init__(self, function: Callable, recording: Recording, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> None:
-        self.recording = recording
-        self.cells = list(recording.cells.values())
-        self.grads = list(recording.grads.values())
-        self.held = [t for t, there in self.grads if there]
-        self.written = list(recording.written.values())
-        self.written_grads = list(recording.written_grads.values())
-        self.modules = list(recording.modules.values())
-        self.avals = [(t._payload.shape, t._payload.dtype, t._requires) for t in self.cells]
-        self.arguments = len(tensors)
-        self.order = {id(t): i for i, t in enumerate(tensors)}
+    cause = ""  # why it was made
+
+    def __init__(self, trace: Trace, surroundings: Surroundings, earlier: list[weakref.ref]) -> None:
+        recording, tensors = trace.recording, trace.tensors
+        self.surroundings = surroundings
+        self.op = trace.op
+        self.taken = None if len(trace.taken) == len(tensors) else trace.taken
+        self.cells = trace.cells
+        self.views = [c for c in self.cells if c._base is not None]
+        self.avals = [(c._payload.shape, c._payload.dtype) for c in self.cells]
+        self.requires = [c._requires for c in self.cells]
+        self.versions: list[int] = []
         self.cell_ids = frozenset(map(id, self.cells))
-        self.guards: list[np.ndarray] = []
-        self.kinds: list[tuple[int, Any]] = []  # of each leaf of the result: NEW, ARGUMENT i, CELL i or STATIC value
-        self.history: list[int] = []  # of each NEW result, then of each written cell
-        self.left: list[int] = []  # of each written gradient: 0 None, 1 a new Tensor, 2 the same Tensor
-        groups = {
-            id(g): (g, frozenset(path[-1] for c, path in recording.numbers if look_up(c, path[:-1]) is g))
-            for g in _groups(recording)
-        }
-        self.surroundings = surroundings_of(function, [m for m, _ in self.modules], groups.values())
-        self.op = self._traced(function, leaves, spec, tensors)
+        self.modules = list(recording.modules.values())
+        self.looked_at = Place([t for t, _ in recording.grads.values()], tensors)
+        self.there = [there for _, there in recording.grads.values()]
+        self.held = Place(trace.held, tensors)
+        self.written = Place(trace.written, tensors)
+        self.whole = trace.written_cells if trace.written_cells == len(trace.written) and not self.views else 0
+        self.written_grads = Place(trace.written_grads, tensors)
+        self.left = trace.left
+        self.results, self.spec = trace.results, trace.spec
+        self.history, self.written_history = trace.history, trace.written_history
+        self.records = trace.records
+        self.guards = trace.guards
+        self.draws = [thunk for _, thunk, _ in recording.draws]
+        self.sources = list({id(g): g for g, _, _ in recording.draws}.values())
+        self.numbers = list(recording.numbers)
+        self.effects = [thunk for thunk, _ in recording.effects]
+        # An argument that was one Tensor in all recordings: the function may know it otherwise.
+        self.fixed = [(i, ref) for i, (t, ref) in enumerate(zip(tensors, earlier, strict=True)) if ref() is t]
+        self.chains = self._chains(trace)
+        values, written = len(self.history), len(trace.written)
+        fresh = sum(left in (FRESH, SAME) for left, _ in self.left)
+        self.ends = (values, values + written, values + written + fresh)
+        self.all_fresh = bool(self.left) and all(left == FRESH for left, _ in self.left)
+        self.plain = self._plain()
+        self.donated: list[int] = []
+        self.kernel = self._kernel(trace)
+
+    def _chains(self, trace: Trace) -> list[tuple[int, tuple]]:
+        """Arguments that are views of something the function writes: which elements they show is part of the program."""
+        written = {id(t) for t in trace.written}
+        given = enumerate(trace.tensors[: trace.arguments.given])
+        return [(i, t._chain) for i, t in given if t._base is not None and (id(t._base) in written or id(t) in written)]
+
+    def _plain(self) -> bool:
+        """Whether the result is one new Tensor."""
+        return self.spec is LEAF and self.results[0][0] == NEW and len(self.history) == 1
+
+    def _kernel(self, trace: Trace) -> Callable:
+        """The program as a kernel that may overwrite what is written anyway, where no guard can call it off."""
+        if self.records:
+            for op, shapes in ((self.op, trace.inputs), (trace.pull, trace.pull_inputs)):
+                programs.add(op.programs, tuple(shapes), Slot(None, 0, False))
+        if self.guards or self.records:
+            return trace.kernel(())
+        first = len(trace.taken)
+        self.donated = list(range(first, first + trace.written_cells))
+        regiven = {id(t) for t, (left, _) in zip(trace.written_grads, self.left, strict=True) if left in (FRESH, SAME)}
+        self.donated += [first + len(self.cells) + i for i, t in enumerate(trace.held) if id(t) in regiven]
+        return trace.kernel(tuple(self.donated))
+
+    # Whether it applies
+
+    def obstacle(self, tensors: list[Handle]) -> str | None:
+        """Why this program is not for a call with these arguments; None if it is."""
         changed = self.surroundings.changed()
         if changed is not None:
-            self.surroundings.restore()
-            raise Disagreement(f"it changes {changed!r}, which is no Tensor")
-        self.records = ON_TAPE in self.history
-        new = sum(kind == NEW for kind, _ in self.kinds)
-        self.ends = (new, new + len(self.written), new + len(self.written) + sum(map(bool, self.left)))
-        self.sources = list({id(g): g for g, _, _ in recording.draws}.values())
-        self.kernel = self._kernel()
+            return f"{changed} has changed"
+        for i, ref in self.fixed:
+            if ref() is not tensors[i]:
+                return f"Tensor argument {i} was always the same Tensor, and is another"
+        if self.cell_ids and not self.cell_ids.isdisjoint(map(id, tensors)):
+            return "an argument is a Tensor that the function also reads from elsewhere"
+        for module, training in self.modules:
+            if module.training != training:
+                return f"{type(module).__name__}.training is {module.training}, and was {training}"
+        if [t._grad is not None for t in self.looked_at.now(tensors)] != self.there:
+            return "a gradient is there that was None, or the other way round"
+        for i, chain in self.chains:
+            if not _same_chain(tensors[i]._chain, chain):
+                return f"Tensor argument {i} is written, and is a view of other elements"
+        for view in self.views:
+            value_of(view)
+        if [c._requires for c in self.cells] != self.requires:
+            return "requires_grad of a Tensor that the function reads has changed"
+        return self._changed_cell()
 
-    # Tracing
-
-    def _held_grads(self) -> list[Any]:
-        """The gradients that the function finds."""
-        return [t._grad for t in self.held]
-
-    def _traced(self, function: Callable, leaves: list[Any], spec: Spec, tensors: list[Handle]) -> Op:
-        recording = self.recording
-        samples = [thunk_shape(signature) for _, _, signature in recording.draws]
-        numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
-        inputs = [value_of(t) for t in tensors] + [value_of(c) for c in self.cells] + [g._payload for g in self._held_grads()]
-        specs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in [*inputs, *numbers]] + samples
-
-        def program(*arrays: Any) -> list[Any]:
-            return self._run_on(arrays, function, leaves, spec, tensors, len(numbers))
-
-        closed = jax.make_jaxpr(program)(*specs)
-        name = getattr(function, "__name__", type(function).__name__)
-        op = _op_of(closed, f"compiled_{name}")
-        if ON_TAPE in self.history:
-            handles = [*tensors, *self.cells]
-            mask = tuple(t._requires and is_differentiable(v.dtype) for t, v in zip(handles, inputs, strict=False))
-            mask += (False,) * (len(specs) - len(mask))
-            cotangents = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals if is_differentiable(a.dtype)]
-
-            def gradient(*arrays: Any) -> list[Any]:
-                given, pulled = arrays[: len(specs)], arrays[len(specs) :]
-                return self._run_on(given, function, leaves, spec, tensors, len(numbers), (mask, pulled))
-
-            # The tape of the run itself says what its gradient is: custom functions, parts without gradient, hooks.
-            op.set_vjp(mask, _op_of(jax.make_jaxpr(gradient)(*specs, *cotangents), f"compiled_{name}_backward"))
-        return op
-
-    def _run_on(
-        self, arrays: Sequence[Any], function: Callable, leaves: list[Any], spec: Spec, tensors: list[Handle], numbers: int,
-        pull: tuple[tuple, Sequence[Any]] | None = None,
-    ) -> list[Any]:  # fmt: skip
-        """Run the function with these arrays in place of arguments, cells, gradients, numbers and draws.
-
-        ``pull``, a mask of the arguments and cotangents of all differentiable results, asks for gradients instead.
-        """
-        targets = [*tensors, *self.cells, *self._held_grads()]
-        values, rest = arrays[: len(targets)], arrays[len(targets) :]
-        tracing = Tracing(self.recording, rest[numbers:], rest[:numbers])
-        touched = {id(t): t for t in [*targets, *self.written, *(t for t, _ in self.grads), *self.written_grads]}
-        before = [(t, dict(t.__dict__)) for t in touched.values()]
-        try:
-            for target, value in zip(targets, values, strict=True):
-                target._payload = value
-            held = {id(t): t._grad for t in self.written_grads}
-            places = [(t._requires, t._node) for t in self.written]
-            for t in self.written_grads:
-                if id(t) not in {id(h) for h in self.held}:
-                    t._grad = None
-            with tracing:
-                tracing.inside.update({id(t._grad): None for t in self.held})
-                args, kwargs = unflatten(spec, leaves)
-                starts = [place_of(t) for t, m in zip(targets, pull[0], strict=False) if m] if pull else []
-                result = function(*args, **kwargs)
-                if pull is not None:
-                    return self._pulled(result, pull[1], starts, [t for t, m in zip(targets, pull[0], strict=False) if m])
-            return self._collect(result, tensors, tracing, held, places)
-        finally:
-            for target, fields in before:
-                target.__dict__.clear()
-                target.__dict__.update(fields)
-
-    def _collect(self, result: Any, tensors: list[Handle], tracing: Tracing, held: dict[int, Any], places: list) -> list[Any]:
-        """The program's outputs: new results, written cells, gradients, guards; and what each is."""
-        outs, self.out_spec = flatten(result)
-        known = {id(c): (CELL, i) for i, c in enumerate(self.cells)} | {id(t): (ARGUMENT, i) for i, t in enumerate(tensors)}
-        self.kinds = [known.get(id(o), (NEW, None)) if isinstance(o, Handle) else (STATIC, o) for o in outs]
-        new = [o for o, (kind, _) in zip(outs, self.kinds, strict=True) if kind == NEW]
-        if any(o._base is not None and tracing.is_outer(o._base) and not o._detached for o in new):
-            raise Disagreement("a result is a view of a Tensor from outside")
-        if tracing.unfinished():
-            raise Disagreement("the function took another path than when it was recorded")
-        self.history = [_history(t) for t in new]
-        self.history += [
-            0 if (t._requires, t._node) == place else _history(t) for t, place in zip(self.written, places, strict=True)
-        ]
-        self.left = [_left(t, held[id(t)]) for t in self.written_grads]
-        grads = [t._grad for t, left in zip(self.written_grads, self.left, strict=True) if left]
-        self.guards = [decision[1] for decision in self.recording.decisions]
-        return [_array(value_of(t)) for t in [*new, *self.written, *grads]] + [_array(g) for g in tracing.guards]
-
-    def _pulled(self, result: Any, cotangents: Sequence[Any], starts: list, targets: list[Handle]) -> list[Any]:
-        """The gradients at ``starts`` (the places of ``targets``) of the results that are on the tape."""
-        outs, _ = flatten(result)
-        new = [o for o, (kind, _) in zip(outs, self.kinds, strict=True) if kind == NEW]
-        given = iter(cotangents)
-        pairs = []
-        for tensor, mark in zip([*new, *self.written], self.history, strict=True):
-            cotangent = next(given) if is_differentiable(value_of(tensor).dtype) else None
-            if mark == ON_TAPE:
-                pairs.append((tensor, make(cotangent)))
-        _, grads = differentiate([t for t, _ in pairs], [c for _, c in pairs], starts, create_graph=False, retain_graph=True)
-        return [
-            jnp.zeros(t._payload.shape, t._payload.dtype) if g is None else _array(g._payload)
-            for t, g in zip(targets, grads, strict=True)
-        ]
-
-    def _kernel(self) -> Callable:
-        """The program as a kernel that may overwrite what is written anyway, where no guard can call it off."""
-        if self.guards or self.records:
-            return self.op.new_kernel()
-        written = {id(t) for t in self.written}
-        first = self.arguments
-        self.donated = [first + i for i, c in enumerate(self.cells) if id(c) in written]
-        regiven = {id(t) for t, left in zip(self.written_grads, self.left, strict=True) if left}
-        self.donated += [first + len(self.cells) + i for i, t in enumerate(self.held) if id(t) in regiven]
-        return jax.jit(self.op.fn, donate_argnums=tuple(self.donated))
-
-    donated: list[int] = []
-    fixed: list[tuple[int, Handle]] = []  # arguments that were one Tensor in all recordings: the function may know it otherwise
+    def _changed_cell(self) -> str | None:
+        versions = [c._version for c in self.cells]
+        if versions == self.versions:
+            return None
+        for cell, (shape, dtype) in zip(self.cells, self.avals, strict=True):
+            payload = cell._payload
+            if payload.shape != shape or payload.dtype != dtype or type(payload) not in CONCRETE:
+                return f"a Tensor that the function reads is {payload.dtype}{list(payload.shape)}, and was {dtype}{list(shape)}"
+        self.versions = versions
+        return None
 
     # Running
 
-    def _now(self, tensor: Handle, tensors: list[Handle]) -> Handle:
-        """A Tensor of the recording, or the argument of this call that stands in its place."""
-        place = self.order.get(id(tensor))
-        return tensor if place is None else tensors[place]
-
     def touches(self, tensors: list[Handle]) -> tuple[list[Handle], list[Handle]]:
         """The Tensors that a call writes, and those whose gradients it writes."""
-        return [self._now(t, tensors) for t in self.written], [self._now(t, tensors) for t in self.written_grads]
-
-    def applies(self, tensors: list[Handle]) -> bool:
-        """Whether modes, gradients' presence and cells' types are as they were in the recording."""
-        if not self.surroundings.holds():
-            return False
-        if any(tensors[i] is not t for i, t in self.fixed) or any(id(t) in self.cell_ids for t in tensors):
-            return False
-        for module, training in self.modules:
-            if module.training != training:
-                return False
-        for tensor, there in self.grads:
-            if (self._now(tensor, tensors)._grad is not None) != there:
-                return False
-        for cell, (shape, dtype, requires) in zip(self.cells, self.avals, strict=True):
-            payload = value_of(cell) if cell._base is not None else cell._payload
-            if payload.shape != shape or payload.dtype != dtype or cell._requires != requires or type(payload) not in CONCRETE:
-                return False
-        return True
+        return self.written.now(tensors), self.written_grads.now(tensors)
 
     def __call__(self, tensors: list[Handle]) -> Any:
-        recording = self.recording
-        saved = [(source, source.get_state()) for source in self.sources] if self.guards else []
-        draws = [thunk() for _, thunk, _ in recording.draws]
-        numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
-        grads: list[Any] = [self._now(t, tensors)._grad for t in self.held]
+        saved = [(source, source.get_state()) for source in self.sources]
+        try:
+            made, results = self._ran(tensors)
+            if self.guards:
+                self._check(results[self.ends[2] :])
+        except BaseException:
+            for source, rng_state in saved:
+                source.set_state(rng_state)
+            raise
+        values, written, end = self.ends
+        if written > values:
+            self._commit_cells(tensors, results[values:written], None if made is None else made[values:written])
+        grads = self._commit_grads(tensors, results[written:end]) if self.left else ()
+        result = self._result(results, made, tensors, grads)
+        for effect in self.effects:
+            effect()
+        return result
+
+    def _ran(self, tensors: list[Handle]) -> tuple[Any, Sequence[Any]]:
+        """The program's outputs: Tensors on the tape (or None), and arrays."""
+        extra = [as_array(look_up(container, path)) for container, path in self.numbers] if self.numbers else []
+        if self.draws:
+            extra += [thunk() for thunk in self.draws]
+        taken = tensors if self.taken is None else [tensors[i] for i in self.taken]
+        handles = [*taken, *self.cells]
+        if self.held.fixed:
+            handles += [t._grad for t in self.held.now(tensors)]
         if self.records:
-            made = call(self.op, [*tensors, *self.cells, *grads, *numbers, *draws])
-            results: Sequence[Any] = [t._payload for t in made]
-        else:
-            made = None
-            results = self._run([*tensors, *self.cells, *grads], [*numbers, *draws])
-        new, written, end = self.ends
-        if self.guards:
-            self._check(results[end:], saved)
-        self._commit_cells(
-            [self._now(t, tensors) for t in self.written], results[new:written], None if made is None else made[new:written]
-        )
-        self._commit_grads([self._now(t, tensors) for t in self.written_grads], results[written:end])
-        return self._result(results[:new], None if made is None else made[:new], tensors)
-
-    def _run(self, handles: list[Handle], extra: list[Any]) -> Sequence[Any]:
+            made = call(self.op, [*handles, *extra])
+            return made, [t._payload for t in made]
         values = [h._payload for h in handles]
+        if self.donated:
+            self._protect(values)
+        return None, self.kernel(*values, *extra)
+
+    def _protect(self, values: list[Any]) -> None:
+        """Copy what is about to be overwritten where others hold it too."""
+        counts = list(map(sys.getrefcount, values))
         for i in self.donated:
-            if type(values[i]) is ArrayImpl and sys.getrefcount(values[i]) > UNSHARED:
+            if counts[i] > UNSHARED and type(values[i]) is ArrayImpl:
                 values[i] = jnp.array(values[i], copy=True)
-        values += extra
-        return self.kernel(*values)
 
-    def _check(self, found: Sequence[Any], saved: list) -> None:
-        for value, expected in zip(found, self.guards, strict=True):
-            if not np.array_equal(np.asarray(value), expected, equal_nan=expected.dtype.kind in "fc"):
-                for source, rng_state in saved:
-                    source.set_state(rng_state)
-                raise GuardFailure("a decision came out otherwise")
+    def _check(self, found: Sequence[Any]) -> None:
+        for value, (asked, expected, place) in zip(found, self.guards, strict=True):
+            now = np.asarray(value)
+            if now.tobytes() != expected.tobytes() and not np.array_equal(now, expected, equal_nan=expected.dtype.kind in "fc"):
+                raise GuardFailure(f"{asked} at {place} came out as {_short(now)}, and was {_short(expected)}")
 
-    def _commit_cells(self, cells: list[Handle], results: Sequence[Any], made: Sequence[Any] | None) -> None:
-        marks = self.history[len(self.history) - len(self.written) :]
+    def _commit_cells(self, tensors: list[Handle], results: Sequence[Any], made: Sequence[Any] | None) -> None:
+        cells = self.written.now(tensors)
+        if made is None and self.whole == len(cells):
+            versions = [v + 1 for v in self.versions[: self.whole]]
+            for cell, value, version in zip(cells, results, versions, strict=True):
+                cell._payload = value
+                cell._version = version
+            self.versions[: self.whole] = versions
+            return
         for number, (cell, value) in enumerate(zip(cells, results, strict=True)):
-            if made is not None and marks[number] == ON_TAPE:
+            if made is not None and self.written_history[number] == ON_TAPE:
                 take(cell, made[number])
             else:
                 cell._payload = value
             cell._version += 1
 
-    def _commit_grads(self, tensors: list[Handle], results: Sequence[Any]) -> None:
+    def _commit_grads(self, tensors: list[Handle], results: Sequence[Any]) -> list[Handle]:
+        targets = self.written_grads.now(tensors)
+        if self.all_fresh:
+            for tensor, value in zip(targets, results, strict=True):
+                tensor._grad = make(value)
+            return targets
         values = iter(results)
-        for tensor, left in zip(tensors, self.left, strict=True):
-            if left == 0:
+        for tensor, (left, _) in zip(targets, self.left, strict=True):
+            if left == GONE:
                 tensor._grad = None
-            elif left == 1 or tensor._grad is None:
+            elif left == FRESH or (left == SAME and tensor._grad is None):
                 tensor._grad = make(next(values))
-            else:
+            elif left == SAME:
                 tensor._grad._payload = next(values)
                 tensor._grad._version += 1
+        return targets
 
-    def _result(self, results: Sequence[Any], made: Sequence[Any] | None, tensors: list[Handle]) -> Any:
-        assert self.out_spec is not None
-        leaves, number = [], 0
-        for kind, what in self.kinds:
-            if kind == NEW:
-                leaves.append(self._new(number, results[number], None if made is None else made[number]))
-                number += 1
-            else:
-                leaves.append({ARGUMENT: tensors, CELL: self.cells}[kind][what] if kind != STATIC else what)
-        return unflatten(self.out_spec, leaves)
+    def _result(self, results: Sequence[Any], made: Any, tensors: list[Handle], grads: Sequence[Any]) -> Any:
+        if self.plain:
+            return self._new(0, results, made)
+        found: dict[int, Any] = {}
+        for tensor, (left, where) in zip(grads, self.left, strict=True) if self.left else ():
+            if left == KNOWN:
+                tensor._grad = self._at(where, found, results, made, tensors, grads)
+        leaves = [self._at(where, found, results, made, tensors, grads) for where in self.results]
+        return unflatten(self.spec, leaves)
 
-    def _new(self, number: int, value: Any, made: Any) -> Any:
-        mark = self.history[number]
-        if mark == ON_TAPE:
-            return made
-        new = make(value)
-        if mark == ON_FREED:
-            new._node = FreedNode()
-        new._requires = mark != NONE
-        return new
+    def _at(self, where: Any, found: dict, results: Any, made: Any, tensors: list[Handle], grads: Sequence[Any]) -> Any:
+        """The Tensor at a place of `outcomes`; ``found`` has those that were made already."""
+        kind, what = where
+        if kind == NEW:
+            if what not in found:
+                found[what] = self._new(what, results, made)
+            return found[what]
+        if kind == ARGUMENT:
+            return tensors[what]
+        if kind == CELL:
+            return self.cells[what]
+        if kind == GRADIENT:
+            return grads[what]._grad
+        if kind == STATIC:
+            return what.copy() if type(what) is np.ndarray else what
+        key = id(what)
+        if key not in found:
+            found[key] = what.made(self._at(what.base, found, results, made, tensors, grads), results, tensors)
+        return found[key]
 
-    out_spec: Spec | None = None
+    def _new(self, number: int, results: Sequence[Any], made: Any) -> Any:
+        history = self.history[number]
+        return made[number] if history == ON_TAPE else result_of(results[number], history)
 
     def describe(self) -> str:
         """A line for `explain`."""
         return (
-            f"{len(self.cells)} cells read, {len(self.written)} written, {len(self.written_grads)} gradients, "
-            f"{len(self.recording.draws)} draws, {len(self.guards)} guards"
+            f"{len(self.cells)} cells read, {len(self.written.fixed)} written, {len(self.left)} gradients, "
+            f"{len(self.draws)} draws, {len(self.guards)} guards"
         )
 
 
-def _groups(recording: Recording) -> list[Any]:
-    """The optimisers' groups that hyperparameters were read from."""
-    found = [look_up(container, path[:-1]) for container, path in recording.numbers]
-    return [g for g in found if isinstance(g, dict)]
+def _same_chain(a: tuple, b: tuple) -> bool:
+    """Whether two chains of view ops show the same elements of their bases."""
+    if a is b:
+        return True
+    if len(a) != len(b):
+        return False
+    return all(x is y or _same_link(x, y) for x, y in zip(a, b, strict=True))
 
 
-def _op_of(closed: Any, name: str) -> Op:
-    flat = jaxpr_as_fun(closed)
-    return Op(lambda *arrays: tuple(flat(*arrays)), name)
+def _same_link(a: Any, b: Any) -> bool:
+    if type(a) is not type(b) or not hasattr(a, "places") or a.op is not b.op or len(a.places) != len(b.places):
+        return False
+    return all(np.array_equal(_number(p), _number(q)) for p, q in zip(a.places, b.places, strict=True))
 
 
-@functools.lru_cache(maxsize=1024, typed=True)
-def _kept_array(value: Any) -> Any:
-    return jnp.asarray(value)
+def _number(place: Any) -> Any:
+    return np.asarray(value_of(place) if isinstance(place, Handle) else place)
 
 
-def as_array(value: Any) -> Any:
-    """A hyperparameter as an array; a Python number that stays the same is moved to the device once."""
-    return _kept_array(value) if isinstance(value, (int, float)) else np.asarray(value)
-
-
-def _history(tensor: Handle) -> int:
-    if not tensor._requires:
-        return NONE
-    node: Any = tensor._node
-    if node is None:
-        return NEW_LEAF
-    # A node that saved nothing is never freed itself: what lies behind it tells.
-    return ON_FREED if any(each.is_freed() for each in Graph([place_of(tensor)]).nodes) else ON_TAPE
-
-
-def _left(tensor: Handle, before: Any) -> int:
-    if tensor._grad is None:
-        return 0
-    return 2 if tensor._grad is before else 1
-
-
-def _array(value: Any) -> Any:
-    return jnp.asarray(value)
-
-
-def thunk_shape(signature: tuple) -> jax.ShapeDtypeStruct:
-    """The shape and dtype of a draw, from its signature (kind, shape, dtype's name, ...)."""
-    from ..dtypes import by_name
-
-    return jax.ShapeDtypeStruct(signature[1], by_name(signature[2]).numpy)
+def _short(value: np.ndarray) -> str:
+    return str(value.item()) if value.size == 1 else f"{value.dtype}{list(value.shape)}"
 
 
 warnings.filterwarnings("ignore", message="Some donated buffers were not usable")

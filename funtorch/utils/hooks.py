@@ -52,7 +52,8 @@ class RemovableHandle:
         return (self.hooks_dict_ref(), self.id, tuple(ref() for ref in self.extra_dict_ref))
 
     def __setstate__(self, saved: tuple[Any, ...]) -> None:
-        hooks, self.id, extras = saved
+        hooks, self.id, *rest = saved
+        extras = rest[0] if rest else ()  # PyTorch leaves it out where there are none
         self.hooks_dict_ref = _reference(hooks)
         self.extra_dict_ref = tuple(_reference(extra) for extra in extras)
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)

@@ -3,9 +3,10 @@
 import threading
 import time
 
-import funtorch
 import numpy as np
 import pytest
+
+import funtorch
 from funtorch.core import background, tiers
 from funtorch.core.engine import run
 from funtorch.core.op import Op

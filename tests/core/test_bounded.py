@@ -2,8 +2,9 @@
 
 from types import SimpleNamespace
 
-import funtorch
 import pytest
+
+import funtorch
 from funtorch.core import engine
 from funtorch.core.bounded import Bounded, Home, limit_from
 

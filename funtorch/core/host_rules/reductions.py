@@ -1,11 +1,12 @@
 """Reductions and cumulative operations: one ``ufunc.reduce`` or ``ufunc.accumulate`` each.
 
-float16 and bfloat16 are accumulated in float32 and rounded once, as XLA does.
+Sums of float16 and bfloat16 are accumulated in float32 and rounded once, as XLA does; running ones are rounded at each step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -86,16 +87,28 @@ def general(eqn: Equation) -> Callable | None:
 
 @rule(*CUMULATIVE)
 def cumulative(eqn: Equation) -> Callable:
-    accumulate, axis, dtype = CUMULATIVE[eqn.name].accumulate, int(eqn.params["axis"]), np.dtype(eqn.dtype)
+    ufunc, axis, dtype = CUMULATIVE[eqn.name], int(eqn.params["axis"]), np.dtype(eqn.dtype)
     flip = (slice(None),) * axis + (slice(None, None, -1),) if eqn.params["reverse"] else ()
-    inner = np.dtype(np.float32) if is_narrow_float(dtype) else dtype
+    if is_narrow_float(dtype):
+        scan = partial(_by_halves, ufunc)
+        return lambda x: (scan(x[flip].swapaxes(0, axis)) if flip else scan(x.swapaxes(0, axis))).swapaxes(0, axis)[flip]
+    accumulate = ufunc.accumulate
 
     def run(x):
-        x = x.astype(inner, copy=False)
-        result = accumulate(x[flip], axis, inner)[flip] if flip else accumulate(x, axis, inner)
-        return result.astype(dtype, copy=False)
+        return accumulate(x[flip], axis, dtype)[flip] if flip else accumulate(x, axis, dtype)
 
     return run
+
+
+def _by_halves(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
+    """The running ``ufunc`` over axis 0 in the order in which XLA combines: results of narrow floats are rounded at each step."""
+    if len(x) < 2:
+        return x
+    result = np.empty_like(x)
+    result[0] = x[0]
+    result[1::2] = odd = _by_halves(ufunc, ufunc(x[:-1:2], x[1::2]))
+    result[2::2] = ufunc(odd[: (len(x) - 1) // 2], x[2::2])
+    return result
 
 
 @rule("argmax", "argmin")

@@ -46,12 +46,20 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
+class _ZeroPad(_Pad):
+    """Pads the last dimensions of its input with zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding)
+        self.value = 0.0  # PyTorch has it, and reads it in a module that it loads
+
+
 _KINDS = {
     "Circular": (_Pad, "circular", "wrapped around"),
     "Constant": (_ConstantPad, "constant", "with a value"),
     "Reflection": (_Pad, "reflect", "mirrored at the end elements"),
     "Replication": (_Pad, "replicate", "with the end elements repeated"),
-    "Zero": (_Pad, "constant", "with zeros"),
+    "Zero": (_ZeroPad, "constant", "with zeros"),
 }
 _DOC = """The last {} dimension{} padded {}.
 

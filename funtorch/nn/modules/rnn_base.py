@@ -118,6 +118,14 @@ class RNNBase(Module):
         # Looked up at each call: whoever puts other Tensors in the parameters' place is heard.
         return [getattr(self, name) for name in self._flat_weights_names]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # PyTorch's recurrent layers keep these two lists, and have to find them in what they load.
+        return super().__getstate__() | {"_flat_weights_names": self._flat_weights_names, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        super().__setstate__({name: value for name, value in saved.items() if not name.startswith("_flat_weights")})
+        self.__dict__.setdefault("proj_size", 0)  # older than PyTorch 1.8
+
     @property
     def all_weights(self) -> list[list[Any]]:
         """The parameters, a list for each layer and direction."""

@@ -59,7 +59,7 @@ class Embedding(_Table):
         padding_idx: a row that is 0 and gets no gradient.
         max_norm: rows that are used are scaled down in place to this norm of order ``norm_type``.
         scale_grad_by_freq: divide the gradient of a row by how often it was used.
-        sparse: has no effect: gradients are dense.
+        sparse: the gradient of the table is a sparse Tensor of the rows that were used; for `optim.SparseAdam`, SGD or Adagrad.
 
     Attributes:
         weight: (V, D), drawn from the standard normal distribution.

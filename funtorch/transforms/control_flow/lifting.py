@@ -19,21 +19,24 @@ from ...core.engine import CONCRETE
 from ...core.handle import Handle, make, value_of
 from ...core.levels import WRAPPED
 from ...core.op import is_differentiable
-from ...core.recorder import draw
 from ...core.segment import Nested, place
 from ...core.state import state
+from ...core.tape import next_sequence
 from ...core.trees import Spec, flatten, unflatten
 from ...core.variables import depends
 from ...core.views import alias
-from ...errors import OpError, TracedValueError, describe
-from ...tensor import Tensor, host_array
+from ...errors import OpError, TracedValueError
+from ...tensor import host_array
 from .sampling import WORDS, sampled, unpacked
 
+MAX_RUNS = 16
 ASKED = (
     "{}: {} of a Tensor of shape {} inside of its function: its value is not known while the program is being made. Use cond, "
     "torch.where or a loop of this kind, or decide outside."
 )
 FOREIGN = "{}: its function walks a graph that was recorded outside of it; compute the gradient outside, or all of it inside"
+SHARED = "{}: its function writes {} in place, which shares elements with another Tensor that it takes from outside; pass it as an argument"
+UNSETTLED = "{}: its function takes other Tensors from outside each time it is traced"
 GRADIENT = "{}: its function accumulates a gradient in {}, a Tensor from outside; use torch.autograd.grad, and return the result"
 ARGUMENT = "{}: its function changes its argument {} of shape {} in place; let it work on a clone, and return that"
 
@@ -45,42 +48,76 @@ class Met:
         self.name = name
         self.captured: dict[int, Handle] = {}
         self.written: dict[int, Handle] = {}
-        self.history: set[int] = set()  # of those written, which are on the tape after it
-        self.sources: dict[int, Any] = {}
-        self.checks: list[str] = []  # messages
+        self.history: dict[int, Handle] = {}  # of those written, which are on the tape afterwards
+        self.sources: dict[int, Any] = {}  # generators
+        self.checks: dict[Any, int] = {}  # (class of the error, message), numbered from 1
+        self.unbounded = False  # whether a loop without gradient is inside
         self.grown = False
 
     def inputs(self) -> list[Handle]:
         """The Tensors from outside, written ones first."""
         return [*self.written.values(), *(t for key, t in self.captured.items() if key not in self.written)]
 
-    def add(self, where: dict[int, Any], thing: Any) -> bool:
-        """Note a thing; whether it is new."""
-        if id(thing) in where:
-            return False
-        where[id(thing)] = thing
-        self.grown = True
-        return True
+    def add(self, where: dict[int, Any], thing: Any) -> None:
+        """Note a thing."""
+        if id(thing) not in where:
+            where[id(thing)] = thing
+            self.grown = True
 
     def requires(self, tensor: Handle) -> bool:
         """Whether derivatives are followed through a Tensor from outside."""
         return state.grad and (depends(tensor) or id(tensor) in self.history)
 
+    def number(self, check: Any) -> int:
+        """The number of a check."""
+        if check not in self.checks:
+            self.checks[check] = len(self.checks) + 1
+            self.grown = True
+        return self.checks[check]
+
+    def settled(self, attempt: Callable[[], Any]) -> Any:
+        """What ``attempt`` gives once it meets nothing new."""
+        for _ in range(MAX_RUNS):
+            self.grown = False
+            try:
+                found = attempt()
+            except Exception:
+                if not self.grown:  # otherwise values were stand-ins, and may be to blame
+                    raise
+                continue
+            if not self.grown:
+                self._check_written()
+                return found
+        raise OpError(UNSETTLED.format(self.name))
+
+    def _check_written(self) -> None:
+        roots = [id(_root(t)) for t in self.captured.values()]
+        for tensor in self.written.values():
+            if roots.count(id(_root(tensor))) > 1:
+                raise OpError(SHARED.format(self.name, outer_name(tensor)))
+
+
+def _root(tensor: Handle) -> Handle:
+    while tensor._base is not None:
+        tensor = tensor._base
+    return tensor
+
 
 class Lifting(Nested):
     """Watches one run of a function on tracers."""
 
+    cuts: Any = True
+
     def __init__(self, met: Met) -> None:
         super().__init__()
         self.met = met
-        self.cuts = state.grad  # type: ignore[misc]
+        self.cuts = state.grad
+        self.start = next_sequence()
         self.held: dict[int, tuple[Handle, dict]] = {}
+        self.nodes: dict[int, Any] = {}  # of Tensors that are written: what they came from before
         self.keys: dict[int, Any] = {}
         self.count = 0
-        self.passed: list[Any] = []  # one truth value for each check
-        self.said: list[str] = []
-
-    cuts: Any = True
+        self.failed: Any = np.int32(0)  # the number of the first check that failed
 
     def __enter__(self) -> Any:
         self.levels, state.levels = state.levels, []
@@ -120,6 +157,7 @@ class Lifting(Nested):
             self.read((target,))
             self.met.add(self.met.written, target)
             self._hold(target)
+            self.nodes.setdefault(id(target), target._node)
 
     def write_grad(self, tensor: Handle) -> None:
         if self.is_outer(tensor):
@@ -162,18 +200,33 @@ class Lifting(Nested):
         if any(node.seq < self.start for node in nodes):
             raise OpError(FOREIGN.format(self.met.name))
 
-    def check(self, passed: Handle, message: str) -> bool:
-        """A check that the program makes, and that is looked at after it."""
-        self.passed.append(value_of(passed))
-        self.said.append(message)
+    def check(self, passed: Any, error: type[Exception], message: str) -> bool:
+        number = np.int32(self.met.number((error, message)))
+        self.failed = jnp.where((self.failed == 0) & ~passed, number, self.failed)
         return True
+
+    def finish(self, outs: Sequence[Handle]) -> list[Any]:
+        """The arrays of the results, of what was written, and of the checks."""
+        self.read(outs)
+        written = list(self.met.written.values())
+        for tensor in written:
+            if tensor._requires and id(tensor) in self.nodes and tensor._node is not self.nodes[id(tensor)]:
+                self.met.add(self.met.history, tensor)
+        arrays = [value_of(t) for t in (*outs, *written)]
+        return [_plain(a) for a in ([*arrays, self.failed] if self.met.checks else arrays)]
+
+
+class Static(NamedTuple):
+    """A part of a result that is no Tensor."""
+
+    value: Any
 
 
 class Body(NamedTuple):
-    """A traced function: ``closed`` maps (arguments, inputs from outside, keys) to (Tensor results, written Tensors, checks)."""
+    """A traced function: ``closed`` maps (arguments, inputs from outside, keys) to (Tensors of the result, written ones, checks)."""
 
     closed: Any
-    leaves: list[Any]  # of the result: None for a Tensor, else what it is
+    leaves: list[Static | None]  # of the result: None for a Tensor
     spec: Spec
     avals: list[Any]  # of the Tensors
     follows: list[bool]  # whether derivatives go through each of them
@@ -182,12 +235,6 @@ class Body(NamedTuple):
         """The result with these Tensors in it."""
         given = iter(tensors)
         return unflatten(self.spec, [next(given) if leaf is None else leaf.value for leaf in self.leaves])
-
-
-class Static(NamedTuple):
-    """A part of a result that is no Tensor."""
-
-    value: Any
 
 
 def _leaf(array: Any, requires: bool) -> Any:
@@ -205,41 +252,36 @@ def _argument(array: Any, requires: bool) -> Any:
     return found
 
 
-def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requires: Sequence[bool], convert: bool = False) -> Body:
-    """Trace ``function(*args)`` with arguments of structure ``spec`` once; ``met`` may grow. ``convert``: numbers are Tensors."""
+def _plain(array: Any) -> Any:
+    """An array of a definite dtype (JAX lets Python numbers have a weaker one)."""
+    return jax.lax.convert_element_type(array, array.dtype)
+
+
+def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requires: Sequence[bool]) -> Body:
+    """Trace ``function(*args)`` with arguments of structure ``spec`` once; ``met`` may grow."""
     found: dict[str, Any] = {}
-    outer, sources, checks = met.inputs(), list(met.sources), len(met.checks)
+    outer, sources = met.inputs(), list(met.sources)
 
     def run(*arrays: Any) -> list[Any]:
-        given = arrays[: len(avals)]
-        rest = arrays[len(avals) :]
+        given, rest = arrays[: len(avals)], arrays[len(avals) :]
         watch = Lifting(met)
         with watch:
             for tensor, array in zip(outer, rest, strict=False):
                 watch.put(tensor, array)
             watch.keys = dict(zip(sources, rest[len(outer) :], strict=True))
-            tensors = [_argument(a, r) for a, r in zip(given, requires, strict=True)]
-            leaves, out_spec = flatten(function(*unflatten(spec, tensors)))
-            for number, (tensor, array) in enumerate(zip(tensors, given, strict=True)):
+            arguments = [_argument(a, r) for a, r in zip(given, requires, strict=True)]
+            leaves, found["spec"] = flatten(function(*unflatten(spec, arguments)))
+            for number, tensor in enumerate(arguments):
                 if tensor._version:
-                    raise OpError(ARGUMENT.format(met.name, number, list(array.shape)))
-            if convert:
-                leaves = [_number(leaf) for leaf in leaves]
+                    raise OpError(ARGUMENT.format(met.name, number, list(avals[number].shape)))
             outs = [leaf for leaf in leaves if isinstance(leaf, Handle)]
-            watch.read(outs)
-            written = list(met.written.values())
-            found.update(
-                leaves=[None if isinstance(leaf, Handle) else Static(leaf) for leaf in leaves],
-                spec=out_spec,
-                follows=[t.requires_grad for t in outs],
-            )
-            met.history |= {id(t) for t in written if t.requires_grad and not depends(watch.held[id(t)][0])}
-            values = [_plain(value_of(t)) for t in (*outs, *written)]
-        _agree_on_checks(met, watch.said)
-        return [*values, *map(_plain, watch.passed)]
+            found["leaves"] = [None if isinstance(leaf, Handle) else Static(leaf) for leaf in leaves]
+            arrays = watch.finish(outs)
+            found["follows"] = [t._requires for t in outs]
+        return arrays
 
     words = jax.ShapeDtypeStruct((WORDS,), jnp.int64)
-    specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in [*avals, *(t._payload for t in outer)]] + [words] * len(sources)
+    specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in (*avals, *map(value_of, outer))] + [words] * len(sources)
     closed = jax.make_jaxpr(run)(*specs)
     outs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals[: found["leaves"].count(None)]]
     return Body(closed, found["leaves"], found["spec"], outs, found["follows"])

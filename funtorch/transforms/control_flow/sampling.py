@@ -69,15 +69,17 @@ def _permutation(key: Array, shape: tuple, dtype: Any) -> Array:
 # By the kind of a draw: (key, shape, dtype, its parameters) -> array.
 KINDS: dict[str, Callable] = {
     "uniform": lambda key, shape, dtype, low=0.0, high=1.0: _uniform(key, shape, dtype, low, high),
-    "normal": lambda key, shape, dtype, mean=0.0, std=1.0: jax.random.normal(key, shape, dtype) * np.asarray(std, dtype)
-    + np.asarray(mean, dtype),
+    "normal": lambda key, shape, dtype, mean=0.0, std=1.0: (
+        jax.random.normal(key, shape, dtype) * np.asarray(std, dtype) + np.asarray(mean, dtype)
+    ),
     "bernoulli": lambda key, shape, dtype, p: jax.random.bernoulli(key, p, shape).astype(dtype),
     "exponential": lambda key, shape, dtype, rate=1.0: jax.random.exponential(key, shape, dtype) / np.asarray(rate, dtype),
     "log_normal": lambda key, shape, dtype, mean=1.0, std=2.0: jnp.exp(
         jax.random.normal(key, shape, dtype) * np.asarray(std, dtype) + np.asarray(mean, dtype)
     ),
-    "cauchy": lambda key, shape, dtype, median=0.0, sigma=1.0: jax.random.cauchy(key, shape, dtype) * np.asarray(sigma, dtype)
-    + np.asarray(median, dtype),
+    "cauchy": lambda key, shape, dtype, median=0.0, sigma=1.0: (
+        jax.random.cauchy(key, shape, dtype) * np.asarray(sigma, dtype) + np.asarray(median, dtype)
+    ),
     "geometric": _geometric,
     "randint": lambda key, shape, dtype, low, high: jax.random.randint(key, shape, low, high, jnp.int64).astype(dtype),
     "random": _random,

@@ -1,4 +1,4 @@
-"""One pass over a DataLoader: keys of its sampler, and batches in the main process or from workers."""
+"""One pass over a DataLoader: keys of its sampler, and what they lead to. Here in the main process; in workers, `_parallel`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import itertools
 import warnings
 import weakref
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
-from ...errors import OpError
 from . import _resume, _tensors
-from ._fetching import Source
-from ._pool import WorkerPool
-from ._remote_errors import RemoteError
-from ._worker_loop import BATCH, END, EPOCH, FETCH, STATE, Job
-from .worker import own_process
 
 _NO_TIMEOUT = "DataLoader(timeout={!r}, num_workers=0): there is no worker to wait for; leave timeout out."
-_NO_PREFETCH = "DataLoader(prefetch_factor=0, num_workers={!r}): prefetch_factor must be positive, or nothing is asked of a worker."
+_TOO_LONG = (
+    "DataLoader: {}.__len__ said {}, and {} batches have come of it. Its __len__ and __iter__ must agree; with workers, each "
+    "must yield a share of its own (see get_worker_info)."
+)
 
 
 class LoaderIterator:
@@ -79,9 +76,36 @@ class LoaderIterator:
         self.progress.given[worker] += 1
         count = sum(self.progress.given)
         if self._announced is not None and count > self._announced:
-            warnings.warn(
-                f"DataLoader: {self._name}.__len__ said {self._announced}, and "
-                f"{count} batches have come of it. Its __len__ and __iter__ must agree, and with workers each must yield a "
-                "share of its own (get_worker_info).",
-                stacklevel=3,
-            )
+            warnings.warn(_TOO_LONG.format(self._name, self._announced, count), stacklevel=3)
+
+
+class MainIterator(LoaderIterator):
+    """The batches of one epoch, loaded in the main process."""
+
+    def __init__(self, loader: Any) -> None:
+        if loader.timeout != 0:
+            raise AssertionError(_NO_TIMEOUT.format(loader.timeout))
+        super().__init__(loader)
+
+    def begin(self, loader: Any) -> None:
+        """Begin an epoch; a stream goes on where it was."""
+        saved = loader._resumed
+        super().begin(loader)
+        told = saved is not None and _resume.restore_dataset(loader.dataset, saved["dataset"])
+        passed = 0 if told else sum(self.progress.given) * (loader.batch_size or 1)
+        self._fetch = loader._source.fetcher(passed)
+
+    def __next__(self) -> Any:
+        try:
+            data = self._fetch(next(self._keys))
+        except StopIteration:
+            self.progress.finished = True
+            raise
+        self._counted(0)
+        return data
+
+
+def _dealt(saved: dict[str, Any], workers: int) -> tuple[list[int], int]:
+    """How many batches each worker has given, and whose turn it is; among other workers it does not matter who did."""
+    given = saved["given"]
+    return (list(given), saved["turn"]) if len(given) == workers else ([sum(given), *[0] * (workers - 1)], 0)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
+import multiprocessing.context
+import socket
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import ArgumentValueError, MissingError
+from ...errors import ArgumentTypeError, ArgumentValueError, MissingError
 
 _NO_WORKERS = (
-    "DataLoader(num_workers={o.num_workers!r}): worker processes are not available. Pass num_workers=0, and "
-    "the samples are loaded in the main process."
+    "DataLoader(num_workers={o.num_workers!r}): worker processes need Unix sockets, which this system does not have. Pass "
+    "num_workers=0, and the samples are loaded in the main process."
+)
+_NOT_A_CONTEXT = (
+    "DataLoader(multiprocessing_context={!r}): must be one of {}, or a context of multiprocessing.get_context(), got {}."
 )
 
 
@@ -88,10 +94,26 @@ def check(options: Options) -> None:
 
     Raises:
         ValueError: two of them exclude each other, or one is out of its range.
-        NotImplementedError: worker processes are asked for.
+        NotImplementedError: worker processes are asked for where the system has no Unix sockets.
     """
     for is_broken, message in _RULES:
         if is_broken(options):
             raise ArgumentValueError(f"DataLoader({message.format(o=options)}.")
-    if options.num_workers > 0:
+    if options.num_workers > 0 and not hasattr(socket, "send_fds"):
         raise MissingError(_NO_WORKERS.format(o=options))
+
+
+def as_context(value: Any) -> Any:
+    """A context of `multiprocessing`, given as itself or by its name; None stays None.
+
+    Raises:
+        ValueError: no such name.
+        TypeError: neither a name nor a context.
+    """
+    if value is None or isinstance(value, multiprocessing.context.BaseContext):
+        return value
+    names = multiprocessing.get_all_start_methods()
+    if value in names:
+        return multiprocessing.get_context(value)
+    error = ArgumentValueError if isinstance(value, str) else ArgumentTypeError
+    raise error(_NOT_A_CONTEXT.format(value, ", ".join(map(repr, names)), type(value).__name__))

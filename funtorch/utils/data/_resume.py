@@ -54,7 +54,8 @@ class Progress:
         if self.finished:
             kept = loader.persistent_workers and workers is not None
             seed = self.base_seed if kept else None
-            return fresh_state(loader) | {"base_seed": seed, "workers": workers if kept else None}
+            again = [state | {"given": 0} for state in workers] if kept else None
+            return fresh_state(loader) | {"base_seed": seed, "workers": again}
         return {
             "generators": self.generators,
             "base_seed": self.base_seed,

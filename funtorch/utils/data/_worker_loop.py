@@ -84,11 +84,11 @@ def work(own_backend: OwnBackend | None, job: Job, line: Channel, inherited: Seq
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if own_backend is None:
         gc.freeze()  # what was inherited is never looked through, so its pages stay shared
+        from ... import compiler
         from ...core.engine import stay_on_host
-        from ...transforms.compiling import settings
 
         stay_on_host()
-        settings.enabled = False
+        compiler.set_enabled(False)
     # The main process no longer listens, or is gone.
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _Worker(job, line).run()
@@ -112,6 +112,7 @@ class _Worker:
             self.fetch = self._resumed(job.resumed) if job.resumed else job.source.fetcher()
         except Exception as error:
             self.broken = RemoteError(error, self.where)
+        self.first = self._state()
 
     def run(self) -> None:
         """Do tasks until the main process hangs up."""
@@ -125,7 +126,7 @@ class _Worker:
             elif kind == EPOCH:
                 self._begin()
             else:
-                self.line.send((STATE, number, dict(self.past).get(number)))
+                self.line.send((STATE, number, dict(self.past).get(number, self.first)))
 
     def _begin(self) -> None:
         self.ended, self.count = False, 0
@@ -133,6 +134,7 @@ class _Worker:
             self.fetch = self.job.source.fetcher()
         except Exception as error:
             self.broken = RemoteError(error, self.where)
+        self.first = self._state()
 
     def _answer(self, number: int, keys: Any) -> None:
         """Fetch and send; what goes wrong, in pickling too, is sent instead."""

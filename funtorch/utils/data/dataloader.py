@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 from ...errors import ArgumentValueError
-from . import _loader_rules
-from ._iterators import EndlessSampler, LoaderIterator
+from . import _loader_rules, _resume
+from ._fetching import EndlessSampler, Source
+from ._iterators import LoaderIterator, MainIterator
+from ._parallel import WorkerIterator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -31,22 +33,31 @@ class DataLoader(Generic[T]):
         sampler: an iterable of the dataset's keys, in place of ``shuffle``.
         batch_sampler: an iterable of lists of keys, in place of ``batch_size``, ``shuffle``, ``sampler`` and
             ``drop_last``.
-        num_workers: 0.
+        num_workers: processes that load ahead; with 0 the main process loads.
         collate_fn: makes a batch of a list of samples (with ``batch_size=None``: converts one sample);
             ``default_collate`` where None.
         pin_memory, pin_memory_device: accepted, without effect.
         drop_last: leave out a last batch that is not full.
-        timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers, in_order: for
-            worker processes; their values are checked.
+        timeout: seconds to wait for a batch from the workers; 0 waits as long as they live.
+        worker_init_fn: called with its number in each worker, once it is seeded.
+        multiprocessing_context: how workers are started: "fork" (the default on Linux), "forkserver" or "spawn", or such a
+            context. Forked ones see all that the script has made, and compute with NumPy alone; the others get the
+            dataset pickled, and import the script.
+        prefetch_factor: batches that each worker loads ahead; 2 where None.
+        persistent_workers: keep the workers, with their copies of the dataset, from epoch to epoch.
+        in_order: yield batches in the order of their keys; otherwise as they come.
         generator: draws the order; the default generator where None. The orders are PyTorch's for the same
             seed.
 
-    Differs from PyTorch: the main process loads, ``num_workers`` must be 0.
+    Differs from PyTorch: there is ``state_dict``, from which another DataLoader goes on; Ctrl-C does not end workers by
+    itself, the main process does.
 
     Raises:
         ValueError: options that exclude each other or are out of range; and when ``dataset``, ``batch_size``,
             ``sampler``, ``batch_sampler``, ``drop_last`` or ``persistent_workers`` is set later.
-        NotImplementedError: ``num_workers`` greater than 0.
+        TypeError: ``multiprocessing_context`` is neither a name nor a context.
+        RuntimeError: when iterating, where a worker has died, or ``timeout`` is over. What the dataset, ``collate_fn`` or
+            ``worker_init_fn`` raises in a worker is raised as the same class, with the worker's traceback as its text.
 
     Example:
         >>> [batch.tolist() for batch in DataLoader(range(5), batch_size=2)]
@@ -94,12 +105,12 @@ class DataLoader(Generic[T]):
         )
         self.dataset: Any = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = multiprocessing_context
+        self.multiprocessing_context = _loader_rules.as_context(multiprocessing_context)
         self.persistent_workers = persistent_workers
         self.in_order = in_order
         self.generator = generator
@@ -112,6 +123,9 @@ class DataLoader(Generic[T]):
         default = default_collate if self._auto_collation else default_convert
         self.collate_fn = default if collate_fn is None else collate_fn
         self._announced_length: int | None = None
+        self._progress: _resume.Progress | None = None
+        self._resumed: dict[str, Any] | None = None
+        self._kept: WorkerIterator | None = None
         self._initialized = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -122,7 +136,15 @@ class DataLoader(Generic[T]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> LoaderIterator:
-        return LoaderIterator(self)
+        if self.num_workers == 0:
+            return MainIterator(self)
+        if not self.persistent_workers:
+            return WorkerIterator(self)
+        if self._kept is None or self._kept.broken:
+            self._kept = WorkerIterator(self)
+        else:
+            self._kept.begin(self)
+        return self._kept
 
     def __len__(self) -> int:
         """The number of batches; for an ``IterableDataset``, what its own ``__len__`` leads one to expect.
@@ -137,6 +159,47 @@ class DataLoader(Generic[T]):
             return length
         full, rest = divmod(length, self.batch_size)
         return full + (1 if rest and not self.drop_last else 0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far the epoch under way has come: batches that were yielded, the generators, the workers' random numbers.
+
+        Where the dataset has ``state_dict`` and ``load_state_dict``, its own state (in workers, that of each one's copy) is
+        part of it; a stream without them is read over up to its place.
+
+        Returns:
+            A dict of plain values and Tensors, for `torch.save`.
+
+        Example:
+            >>> loader = DataLoader(range(4))
+            >>> batches = iter(loader)
+            >>> _ = next(batches), next(batches)
+            >>> other = DataLoader(range(4))
+            >>> other.load_state_dict(loader.state_dict())
+            >>> list(other)
+            [tensor([2]), tensor([3])]
+        """
+        return _resume.fresh_state(self) if self._progress is None else self._progress.state(self)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Let the next iteration go on from where another DataLoader, of the same options, was.
+
+        Args:
+            state_dict: what its ``state_dict()`` returned.
+
+        Raises:
+            ValueError: it is no such state, or of another number of workers, where each has a stream of its own.
+        """
+        _resume.check_state(self, state_dict)
+        self._resumed = state_dict
+        self._kept = None
+
+    def _take_resumed(self) -> dict[str, Any] | None:
+        state, self._resumed = self._resumed, None
+        return state
+
+    @property
+    def _source(self) -> Source:
+        return Source(self.dataset, self._is_stream, self._auto_collation, self.collate_fn, self.drop_last)
 
     @property
     def _auto_collation(self) -> bool:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
 from jax.experimental.layout import Format, Layout, with_layout_constraint
 
 from .drawing import FLOATS, WIDE, Case, seeds, tame
@@ -46,7 +47,7 @@ def scans(draw) -> Case:
 
 @st.composite
 def conds(draw) -> Case:
-    """Two branches or more, an index out of range, an index that is known, one for each lane."""
+    """Two branches or more, an index out of range, two results, branches over lanes."""
     x, index = tame(draw(seeds), (4, 3), draw(st.sampled_from(WIDE))), draw(st.integers(-2, 4))
     branches = [jnp.sin, lambda x: x * 2, lambda x: x[::-1]][: draw(st.integers(1, 3))]
     how = draw(st.integers(0, 2))
@@ -54,7 +55,7 @@ def conds(draw) -> Case:
         return Case(lambda i, x: lax.switch(i, branches, x), (np.int32(index), x))
     if how == 1:
         return Case(lambda p, x: lax.cond(p, lambda x: (x, x.sum()), lambda x: (-x, x[0, 0]), x), (np.bool_(index > 0), x), 4, 8.0)
-    return Case(lambda i, x: jax.vmap(lambda i, x: lax.cond(i > 1, jnp.sin, jnp.cos, x))(i, x), (np.arange(4), x))
+    return Case(lambda i, x: jax.vmap(lambda x: lax.cond(i > 1, jnp.sin, jnp.cos, x))(x), (np.int64(index), x))
 
 
 @jax.custom_jvp
@@ -76,6 +77,11 @@ with_vjp.defvjp(lambda x: (with_vjp(x), x), lambda x, g: (g * x,))
 @jax.custom_batching.custom_vmap
 def with_vmap(x):
     return jnp.tanh(x)
+
+
+@with_vmap.def_vmap
+def with_vmap_batched(axis_size, in_batched, x):
+    return jnp.tanh(x), in_batched[0]
 
 
 def solve(x):
@@ -103,12 +109,11 @@ CASES = {
     "custom_vjp_call": calls(lambda x: (with_vjp(x), jax.grad(lambda x: with_vjp(x).sum())(x))),
     "custom_vmap_call": calls(lambda x: with_vmap(x)),
     "remat2": calls(lambda x: jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)).sum()))(x)),
-    "checkpoint": calls(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))),
     "composite": calls(composed),
     "custom_linear_solve": calls(solve),
     "stop_gradient": calls(lambda x: jnp.sin(lax.stop_gradient(x))),
     "copy": calls(lambda x: jnp.sin(jnp.array(x, copy=True))),
-    "name": calls(lambda x: jax.ad_checkpoint.checkpoint_name(jnp.sin(x), "sine")),
+    "name": calls(lambda x: checkpoint_name(jnp.sin(x), "sine")),
     "device_put": calls(lambda x: jax.device_put(jnp.sin(x))),
     "optimization_barrier": calls(lambda x: lax.optimization_barrier((x, jnp.sin(x)))),
     "layout_constraint": calls(constrained),

@@ -207,10 +207,6 @@ def test_a_timeout_without_workers(same):
         iter(torch.utils.data.DataLoader(range(4), timeout=3))
 
 
-def test_workers_are_refused():
-    with pytest.raises(NotImplementedError, match=r"num_workers=2.*num_workers=0"):
-        torch.utils.data.DataLoader(range(4), num_workers=2)
-    assert torch.utils.data.get_worker_info() is None
 
 
 FIXED = ["dataset", "batch_size", "sampler", "drop_last", "batch_sampler", "persistent_workers"]

@@ -1,0 +1,5 @@
+"""``associative_scan`` in PyTorch's place for it."""
+
+from ..transforms.control_flow import associative_scan
+
+__all__ = ["associative_scan"]

@@ -1,0 +1,5 @@
+"""``map`` in PyTorch's place for it."""
+
+from ..transforms.control_flow import map
+
+__all__ = ["map"]

@@ -1,0 +1,313 @@
+"""Transforms of single numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import funtorch as torch
+
+from ...nn.functional import softplus
+from ...size import Size
+from ...tensor import Tensor
+from .. import constraints
+from ..distribution import Distribution
+from ..utils import _sum_rightmost
+from .transform import Transform
+
+__all__ = [
+    "AbsTransform", "AffineTransform", "CumulativeDistributionTransform", "ExpTransform", "PowerTransform", "SigmoidTransform",
+    "SoftplusTransform", "TanhTransform",
+]  # fmt: skip
+
+
+class ExpTransform(Transform):
+    """y = exp(x).
+
+    >>> torch.distributions.ExpTransform()(torch.tensor(0.0))
+    tensor(1.)
+    """
+
+    domain = constraints.real
+    codomain = constraints.positive
+    bijective = True
+    sign = +1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExpTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.exp()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.log()
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return x
+
+
+class PowerTransform(Transform):
+    """y = x ** exponent, of positive numbers.
+
+    Args:
+        exponent: a number or a Tensor that broadcasts with x.
+        cache_size: see `Transform`.
+
+    >>> torch.distributions.PowerTransform(torch.tensor(2.0))(torch.tensor(3.0))
+    tensor(9.)
+    """
+
+    domain = constraints.positive
+    codomain = constraints.positive
+    bijective = True
+
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.exponent = exponent if isinstance(exponent, Tensor) else torch.tensor(exponent)
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)
+
+    @property
+    def sign(self) -> Any:
+        """That of the exponent."""
+        return self.exponent.sign()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PowerTransform) and bool((self.exponent == other.exponent).all())
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.pow(self.exponent)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.pow(1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return (self.exponent * y / x).abs().log()
+
+    def forward_shape(self, shape: Any) -> Size:
+        return torch.broadcast_shapes(shape, self.exponent.shape)
+
+    def inverse_shape(self, shape: Any) -> Size:
+        return torch.broadcast_shapes(shape, self.exponent.shape)
+
+
+class SigmoidTransform(Transform):
+    """y = 1 / (1 + exp(-x)).
+
+    >>> torch.distributions.SigmoidTransform()(torch.tensor(0.0))
+    tensor(0.5000)
+    """
+
+    domain = constraints.real
+    codomain = constraints.unit_interval
+    bijective = True
+    sign = +1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SigmoidTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        info = torch.finfo(x.dtype)
+        return torch.sigmoid(x).clamp(min=info.tiny, max=1.0 - info.eps)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        info = torch.finfo(y.dtype)
+        y = y.clamp(min=info.tiny, max=1.0 - info.eps)
+        return y.log() - torch.log1p(-y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -softplus(-x) - softplus(x)
+
+
+class SoftplusTransform(Transform):
+    """y = log(1 + exp(x)).
+
+    >>> torch.distributions.SoftplusTransform()(torch.tensor(0.0))
+    tensor(0.6931)
+    """
+
+    domain = constraints.real
+    codomain = constraints.positive
+    bijective = True
+    sign = +1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SoftplusTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        return softplus(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return torch.log(-torch.expm1(-y)) + y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -softplus(-x)
+
+
+class TanhTransform(Transform):
+    """y = tanh(x). With a cache the inverse of a sample is exact, where atanh of it may be infinite.
+
+    >>> torch.distributions.TanhTransform()(torch.tensor(0.0))
+    tensor(0.)
+    """
+
+    domain = constraints.real
+    codomain = constraints.interval(-1.0, 1.0)
+    bijective = True
+    sign = +1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TanhTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        return torch.tanh(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return torch.atanh(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        # log(1 - tanh(x)^2), of which the left form loses all digits for large |x|
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+
+
+class AbsTransform(Transform):
+    """y = |x|, which is not bijective; as inverse serves the identity.
+
+    >>> torch.distributions.AbsTransform()(torch.tensor(-2.0))
+    tensor(2.)
+    """
+
+    domain = constraints.real
+    codomain = constraints.positive
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AbsTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.abs()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y
+
+
+class AffineTransform(Transform):
+    """y = loc + scale x.
+
+    Args:
+        loc: a number or a Tensor that broadcasts with x.
+        scale: likewise, not zero.
+        event_dim: how many of the last dimensions make one event.
+        cache_size: see `Transform`.
+
+    >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor(3.0))
+    tensor(7.)
+    """
+
+    bijective = True
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
+
+    @property
+    def event_dim(self) -> int:
+        """As given."""
+        return self._event_dim
+
+    @constraints.dependent_property(is_discrete=False)
+    def domain(self) -> Any:
+        """Any numbers."""
+        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
+
+    @constraints.dependent_property(is_discrete=False)
+    def codomain(self) -> Any:
+        """Any numbers."""
+        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        return self if self._cache_size == cache_size else AffineTransform(self.loc, self.scale, self.event_dim, cache_size)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AffineTransform):
+            return False
+        pairs = ((self.loc, other.loc), (self.scale, other.scale))
+        return all(bool(torch.as_tensor(a == b).all()) for a, b in pairs)
+
+    __hash__ = Transform.__hash__
+
+    @property
+    def sign(self) -> Any:
+        """That of the scale."""
+        if isinstance(self.scale, Tensor):
+            return self.scale.sign()
+        return 1 if float(self.scale) > 0 else -1 if float(self.scale) < 0 else 0
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.loc + self.scale * x
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return (y - self.loc) / self.scale
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        if isinstance(self.scale, Tensor):
+            each = self.scale.abs().log().expand(torch.broadcast_shapes(x.shape, self.scale.shape))
+        else:
+            each = torch.full_like(x, math.log(abs(self.scale)))
+        return _sum_rightmost(each, self.event_dim).expand(x.shape[: x.dim() - self.event_dim])
+
+    def forward_shape(self, shape: Any) -> Size:
+        return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
+
+    def inverse_shape(self, shape: Any) -> Size:
+        return self.forward_shape(shape)
+
+
+class CumulativeDistributionTransform(Transform):
+    """y = P(X <= x) of a distribution of single numbers.
+
+    Args:
+        distribution: gives `cdf`, `icdf` and `log_prob`.
+        cache_size: see `Transform`.
+
+    >>> d = torch.distributions
+    >>> d.CumulativeDistributionTransform(d.Normal(0.0, 1.0))(torch.tensor(0.0))
+    tensor(0.5000)
+    """
+
+    bijective = True
+    codomain = constraints.unit_interval
+    sign = +1
+
+    def __init__(self, distribution: Distribution, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.distribution = distribution
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """The distribution's support."""
+        return self.distribution.support
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return self.distribution.log_prob(x)
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        return self if self._cache_size == cache_size else CumulativeDistributionTransform(self.distribution, cache_size)

@@ -1,0 +1,182 @@
+"""The pickler that writes PyTorch's names for funtorch's classes, and storages apart from the structure."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections import OrderedDict
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..core.handle import Handle, make
+from ..core.views import layout
+from ..devices import device
+from ..dtypes import dtype, uint8
+from ..errors import OpError
+from ..layouts import layout as Layout
+from ..nn.parameter import Buffer, Parameter
+from ..size import Size
+from ..storage import TYPE_OF, TypedStorage, UntypedStorage
+from ..tensor import Tensor
+from . import rebuilding
+from .locations import location_tag
+from .names import torch_name
+
+UNPICKLED_ATTRIBUTES = ("_after_hooks", "persistent")
+
+
+BYTES = TYPE_OF[uint8]  # the legacy format has no storages without a type
+
+
+class Storages:
+    """The storages that a structure holds: one for each Tensor that is no view, whatever views of it there are."""
+
+    def __init__(self, legacy: bool = False) -> None:
+        self.legacy = legacy
+        self.kept: list[UntypedStorage] = []
+        self.keys: dict[int, str] = {}
+
+    def identify(self, storage: UntypedStorage) -> tuple:
+        """The persistent id of a storage: its class, key, place, and count of elements."""
+        root = storage._root
+        if id(root) not in self.keys:
+            self.keys[id(root)] = str(len(self.kept))
+            self.kept.append(storage)
+        kind = TYPE_OF.get(root.dtype) if isinstance(storage, TypedStorage) else None
+        count = root.numel() if kind is not None else storage.nbytes()
+        named = kind or (BYTES if self.legacy else UntypedStorage)
+        found = ("storage", named, self.keys[id(root)], location_tag(storage), count)
+        return (*found, None) if self.legacy else found
+
+    def bytes_of(self, number: int) -> np.ndarray:
+        """The bytes of a storage, as NumPy's."""
+        root = self.kept[number]._root
+        array = np.ascontiguousarray(root.detach()._host("save()"))
+        return array.reshape(-1).view(np.uint8)
+
+    def width(self, number: int) -> int:
+        """How many bytes an element has, by the storage's class."""
+        root = self.kept[number]._root
+        return root.element_size() if root.dtype in TYPE_OF else 1
+
+
+def _shown(tensor: Any) -> tuple[UntypedStorage, tuple]:
+    """The storage that a Tensor shows, and (offset, size, strides)."""
+    size = tuple(tensor.shape)  # brings a view up to date
+    handle, plain = tensor, True
+    while handle._base is not None:
+        plain = plain and all(link.layout is not None for link in handle._chain)
+        handle = handle._base
+    if plain and handle.dtype is tensor.dtype:
+        strides, offset = layout(tensor)
+        kind = TypedStorage if tensor.dtype in TYPE_OF else UntypedStorage
+        return kind(handle), (int(offset), size, tuple(int(step) for step in strides))
+    # It shows parts of its base's elements, such as real ones of complex: values of its own then.
+    return _shown(make(np.ascontiguousarray(tensor.detach()._host("save()"))))
+
+
+def _attributes(tensor: Any) -> dict[str, Any]:
+    """What the user has set on a Tensor."""
+    return {
+        name: value
+        for name, value in tensor.__dict__.items()
+        if name not in Handle.__annotations__ and not hasattr(Handle, name) and name not in UNPICKLED_ATTRIBUTES
+    }
+
+
+def _reduce_sparse(tensor: Any) -> tuple:
+    parts = (tensor._indices(), tensor._values(), tensor.shape, tensor.is_coalesced())
+    return rebuilding._rebuild_sparse_tensor, (tensor.layout, parts)
+
+
+def _reduce_tensor(tensor: Any) -> Any:
+    cls = type(tensor)
+    if cls.__reduce_ex__ is not Tensor.__reduce_ex__:
+        return NotImplemented  # a class that says itself how it is pickled
+    attributes = _attributes(tensor)
+    if cls is Parameter:
+        parts = (tensor.detach(), tensor.requires_grad, OrderedDict())
+        if attributes:
+            return rebuilding._rebuild_parameter_with_state, (*parts, attributes)
+        return rebuilding._rebuild_parameter, parts
+    if getattr(tensor, "is_sparse", False):
+        return _reduce_sparse(tensor)
+    storage, where = _shown(tensor)
+    arguments = (storage, *where, tensor.requires_grad, OrderedDict())
+    function: Any = rebuilding._rebuild_tensor_v2
+    if not isinstance(storage, TypedStorage):
+        function, arguments = rebuilding._rebuild_tensor_v3, (*arguments, tensor.dtype)
+    if cls is Buffer:  # in PyTorch a Tensor with a mark
+        cls, attributes = Tensor, attributes | {"persistent": tensor.persistent, "_is_buffer": True}
+    if cls is Tensor and not attributes:
+        return function, arguments
+    return rebuilding._rebuild_from_type_v2, (function, cls, arguments, attributes)
+
+
+_REDUCED = {
+    Size: lambda size: (Size, (tuple(size),)),
+    device: lambda where: (device, (where.type,) if where.index is None else (where.type, where.index)),
+    dtype: lambda kind: kind.name,
+    Layout: lambda found: (rebuilding._get_layout, (repr(found),)),
+}
+
+
+class _Names:
+    """What a pickler has to know; goes before Python's own class."""
+
+    storages: Storages
+
+    def persistent_id(self, value: Any) -> tuple | None:
+        """The id of a storage; None for anything else."""
+        return self.storages.identify(value) if isinstance(value, UntypedStorage) else None
+
+    def reducer_override(self, value: Any) -> Any:
+        """How Tensors and PyTorch's own kinds of value are made again."""
+        reduce = _REDUCED.get(type(value))
+        if reduce is not None:
+            return reduce(value)  # type: ignore[no-untyped-call]
+        return _reduce_tensor(value) if isinstance(value, Tensor) else NotImplemented
+
+    def save_global(self, value: Any, name: str | None = None) -> None:
+        """Write the address of a class or function: PyTorch's for those of funtorch."""
+        found = torch_name(value)
+        if found is None:
+            super().save_global(value, name)  # type: ignore[misc]
+            return
+        writer: Any = self
+        if writer.proto >= 4:
+            writer.save(found[0])
+            writer.save(found[1])
+            writer.write(pickle.STACK_GLOBAL)
+        else:
+            writer.write(pickle.GLOBAL + f"{found[0]}\n{found[1]}\n".encode())
+        writer.memoize(value)
+
+
+@functools.cache
+def pickler_class(module: Any) -> Any:
+    """A pickler of a module such as `pickle`: that which is written in Python, since only this one writes other names.
+
+    A module without such a class writes funtorch's names, which funtorch reads as well.
+    """
+    base = getattr(module, "_Pickler", module.Pickler)
+    made: Any = type("TorchPickler", (_Names, base), {})
+    if hasattr(base, "dispatch"):  # Python's table goes past save_global's name
+        made.dispatch = base.dispatch | {FunctionType: made.save_global}
+    return made
+
+
+def pickled(value: Any, file: Any, storages: Storages, module: Any = None, protocol: int = 2) -> None:
+    """Write the pickle of a structure to a file, and collect its storages.
+
+    Raises:
+        RuntimeError: a protocol below 2.
+        pickle.PicklingError, TypeError, AttributeError: as Python's pickler does.
+    """
+    if not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
+        raise OpError(f"save(): pickle_protocol must be 2 to {pickle.HIGHEST_PROTOCOL}, got {protocol}")
+    writer = pickler_class(module or pickle)(file, protocol=protocol)
+    writer.storages = storages
+    writer.dump(value)

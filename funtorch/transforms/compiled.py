@@ -1,0 +1,270 @@
+"""A compiled function: which of its programs a call is for, and what happens where there is none yet."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ..core.engine import CONCRETE
+from ..core.handle import value_of
+from ..core.recorder import PACKAGE, Disagreement, Recording
+from ..core.state import state
+from ..core.trees import flatten
+from ..errors import FuntorchError, OpError
+from .arguments import Arguments, difference, modes
+from .counting import counters, log_compile
+from .outcomes import is_one
+from .surroundings import Surroundings, inspected, surroundings_of
+from .tracing import Trace
+from .variants import GuardFailure, Variant
+from .verifying import verified
+
+
+class Settings:
+    """How compiled functions run on this process."""
+
+    enabled = True
+    variants = 8  # programs for arguments of one structure; more paths than these stay eager
+    recordings = 6  # calls of which no two agree, before arguments of a structure stay eager
+    structures = 64  # of arguments that a function knows at once
+
+
+settings = Settings()
+_lock = threading.RLock()
+_all: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+class Entry:
+    """What is known of a function for arguments of one structure: recordings, compiled variants, or why it stays eager."""
+
+    __slots__ = ("key", "signatures", "variants", "recordings", "misses", "eager", "reason", "cause")
+
+    def __init__(self, key: tuple, cause: str) -> None:
+        self.key = key
+        self.signatures: OrderedDict[Any, tuple[list[weakref.ref], Surroundings]] = OrderedDict()
+        self.variants: list[Variant] = []  # the one that ran last comes first
+        self.recordings = 0
+        self.misses = 0  # recordings since a program ran
+        self.eager: str | None = None
+        self.reason: str | None = None  # why the last recording did not become a program
+        self.cause = cause  # what made this structure another one than those before
+
+
+class Compiled:
+    """A compiled function. See `compile`."""
+
+    def __init__(self, function: Callable, fullgraph: bool, verify: int = 0) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.fullgraph = fullgraph
+        self.verify = verify  # how many compiled calls are still to be compared with eager ones
+        self.name = getattr(function, "__qualname__", None) or type(function).__name__
+        self.entries: OrderedDict[Any, Entry] = OrderedDict()
+        self.families: dict[Any, int] = {}  # how many entries differ in values that are no Tensors alone
+        self.counts = {"eager": 0, "compiled": 0, "guard_failures": 0, "programs": 0}
+        self.warned: set[str] = set()
+        _all.add(self)
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.name}>"
+
+    def forget(self) -> None:
+        """Let go of all programs."""
+        self.entries.clear()
+        self.families.clear()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Inside a transform, a trace or another recording the function is simply part of it.
+        if state.recorder is not None or state.levels or not settings.enabled:
+            return self.function(*args, **kwargs)
+        call = Arguments(args, kwargs)
+        for t in call.tensors:
+            if type(t._payload if t._base is None else value_of(t)) not in CONCRETE:
+                return self.function(*args, **kwargs)
+        with _lock:
+            entry = self._entry(call)
+            if entry is not None and entry.eager is None or (entry is not None and entry.variants):
+                done, result = self._compiled(entry, call)
+                if done:
+                    return result
+        self.counts["eager"] += 1
+        counters["eager calls"] += 1
+        return self.function(*args, **kwargs)
+
+    def _compiled(self, entry: Entry, call: Arguments) -> tuple[bool, Any]:
+        """Run the first program that applies; without one, record. (whether it was run, result)"""
+        causes: list[tuple[str, bool]] = []
+        for number, variant in enumerate(entry.variants):
+            why, failed = variant.obstacle(call.tensors), False
+            if why is None:
+                try:
+                    result = self._run(variant, call)
+                except GuardFailure as failure:
+                    self.counts["guard_failures"] += 1
+                    counters["guard failures"] += 1
+                    why, failed = str(failure), True
+                else:
+                    self.counts["compiled"] += 1
+                    counters["compiled calls"] += 1
+                    entry.misses = 0
+                    if number:
+                        entry.variants.insert(0, entry.variants.pop(number))
+                    return True, result
+            causes.append((why, failed))
+        if entry.eager is not None:
+            return False, None
+        self.counts["eager"] += 1
+        counters["eager calls"] += 1
+        return True, self._record(entry, call, causes)
+
+    def _run(self, variant: Variant, call: Arguments) -> Any:
+        if self.verify <= 0:
+            return variant(call.tensors)
+        self.verify -= 1
+        return verified(self.name, variant, call.tensors, lambda: self.function(*call.args, **call.kwargs))
+
+    # Structures of arguments
+
+    def _entry(self, call: Arguments) -> Entry | None:
+        key = call.key()
+        entry = self.entries.get(key)
+        return entry if entry is not None else self._new_entry(key)
+
+    def _new_entry(self, key: tuple) -> Entry | None:
+        family = (key[0], key[1], key[3])
+        siblings = self.families.get(family, 0)
+        cause = "it had two calls that agreed"
+        if self.entries:
+            cause = difference(next(reversed(self.entries)), key)
+        if siblings >= settings.variants:
+            self._warn("values", f"calls with new values of it stay eager, after {siblings}: {cause}. Pass a Tensor instead")
+            return None
+        if len(self.entries) >= settings.structures:
+            self._warn("structures", f"it was called with {len(self.entries)} structures of arguments: {cause}")
+            self.entries.popitem(last=False)
+        self.families[family] = siblings + 1
+        entry = self.entries[key] = Entry(key, cause)
+        return entry
+
+    def _warn(self, kind: str, text: str) -> None:
+        """Warn once of each kind."""
+        if kind not in self.warned:
+            self.warned.add(kind)
+            warnings.warn(f"funtorch.compile({self.name}): {text}", stacklevel=_depth())
+
+    # Recording
+
+    def _record(self, entry: Entry, call: Arguments, causes: list[tuple[str, bool]]) -> Any:
+        before = modes()
+        with Recording(call.tensors) as recording:
+            result = self.function(*call.args, **call.kwargs)
+        entry.recordings += 1
+        entry.misses += 1
+        outs, _ = flatten(result, is_leaf=is_one)
+        why = self._not_compilable(recording, outs, call, before)
+        del outs
+        if why is None:
+            self._agree(entry, recording, call, causes)
+        else:
+            entry.reason = why
+        if entry.eager is None:
+            self._check_limits(entry, causes)
+        return result
+
+    @staticmethod
+    def _not_compilable(recording: Recording, outs: list[Any], call: Arguments, before: tuple) -> str | None:
+        if recording.refused:
+            return recording.refused
+        if recording.escaped(outs):
+            return "it keeps Tensors that it makes in Python objects outside of it"
+        if not call.unchanged():
+            return "it changes a list or dict that is its argument"
+        if modes() != before:
+            return "it leaves a mode (grad, autocast, default dtype) changed"
+        return None
+
+    def _agree(self, entry: Entry, recording: Recording, call: Arguments, causes: list[tuple[str, bool]]) -> None:
+        """Trace what was recorded, if an earlier recording was the same; otherwise keep it for a later one."""
+        signature = recording.signature()
+        earlier = entry.signatures.get(signature)
+        changed = None if earlier is None else earlier[1].changed()
+        if earlier is not None and changed is None:
+            self._trace(entry, recording, call, *earlier, causes)
+            return
+        entry.reason = "no two calls took the same path" if changed is None else f"{changed} is another at each call"
+        inputs: dict[int, set] = {}
+        for container, path in recording.numbers:
+            inputs.setdefault(id(container), set()).add(path[0])
+        surroundings = surroundings_of(
+            self.function, call.rest(), [m for m, _ in recording.modules.values()], recording.optimizers.values(),
+            [*recording.cells.values(), *call.tensors], {k: frozenset(v) for k, v in inputs.items()},
+        )  # fmt: skip
+        entry.signatures[signature] = ([weakref.ref(t) for t in call.tensors], surroundings)
+        if len(entry.signatures) > 2 * settings.variants:
+            entry.signatures.popitem(last=False)
+
+    def _trace(
+        self, entry: Entry, recording: Recording, call: Arguments, refs: list, surroundings: Surroundings, causes: list
+    ) -> None:
+        if len(entry.variants) >= settings.variants and any(failed for _, failed in causes):
+            self._stay_eager(entry, f"it has taken {len(entry.variants)} compiled paths and still takes new ones: {causes[0][0]}")
+            return
+        try:
+            counters["traces"] += 1
+            trace = Trace(self.function, recording, call)
+            changed = surroundings.changed()
+            if changed is not None:
+                raise Disagreement(f"it changes {changed}, which is no Tensor")
+            variant = Variant(trace, surroundings, refs)
+        except Exception as error:  # whatever it was, the call itself was good
+            if surroundings.changed() is not None:
+                surroundings.restore()
+            text = str(error) if isinstance(error, FuntorchError) else f"{type(error).__name__}: {error}"
+            self._stay_eager(entry, text, error)
+            return
+        variant.cause = causes[0][0] if causes else entry.cause
+        del entry.variants[settings.variants - 1 :]
+        entry.variants.insert(0, variant)
+        self.counts["programs"] += 1
+        log_compile(self._where(), self.counts["programs"], variant.cause)
+
+    def _where(self) -> str:
+        code = getattr(inspected(self.function), "__code__", None)
+        return self.name if code is None else f"{self.name} ({code.co_filename}:{code.co_firstlineno})"
+
+    def _check_limits(self, entry: Entry, causes: list[tuple[str, bool]]) -> None:
+        limit = settings.recordings + (2 * settings.variants if entry.variants else 0)
+        if entry.misses >= limit:
+            cause = entry.reason or "no two calls took the same path"
+            self._stay_eager(entry, cause + (f" ({causes[0][0]})" if causes else ""))
+
+    def _stay_eager(self, entry: Entry, why: str, error: Exception | None = None) -> None:
+        entry.eager = why
+        entry.signatures.clear()
+        if self.fullgraph:
+            raise OpError(f"compile({self.name}, fullgraph=True): it can't be one program: {why}") from error
+        warnings.warn(f"funtorch.compile({self.name}): for these arguments it stays eager: {why}", stacklevel=_depth())
+
+
+def _depth() -> int:
+    """The stack level, for a warning, of the first frame outside of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def every_compiled() -> list[Compiled]:
+    """All compiled functions."""
+    return list(_all)
+
+

@@ -1,0 +1,100 @@
+"""How a construct becomes one Op, and how that is applied: to its arguments, to what its functions take from outside, to keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from ...core.call import call
+from ...core.handle import Handle, without_history
+from ...core.op import Op
+from ...core.state import state
+from ...core.variables import depends
+from ...core.views import write
+from ...errors import ArgumentTypeError
+from ...ops.buffers import update
+from .checking import require_none_failed
+from .fingerprints import fingerprint, op_for
+from .lifting import Body, Met
+from .sampling import key_from
+from .unbounded import Unbounded, refusing
+
+Array = Any
+
+
+class Parts:
+    """An Op's arrays in their groups: the construct's own, written Tensors, others from outside, keys, constants of each body."""
+
+    __slots__ = ("own", "written", "outer", "keys", "constants")
+
+    def __init__(self, arrays: Sequence[Array], counts: tuple[int, int, int], constants: Sequence[int]) -> None:
+        own, written, outer, keys = arrays[: -sum((*counts, *constants)) or None], [], [], []
+        left = list(arrays[len(own) :])
+        groups = [[left.pop(0) for _ in range(count)] for count in (*counts, *constants)]
+        self.own = list(own)
+        self.written, self.outer, self.keys, *self.constants = groups
+
+
+def runner(body: Body) -> Callable:
+    """The pure function ``(constants, *inputs) -> list of arrays`` of a body. It keeps the steps, and none of the values."""
+    jaxpr = body.closed.jaxpr
+
+    def run(constants: Sequence[Array], *inputs: Array) -> list[Array]:
+        return jaxpr_as_fun(ClosedJaxpr(jaxpr, list(constants)))(*inputs)
+
+    return run
+
+
+def apply(
+    met: Met, statics: Hashable, bodies: Sequence[Body], args: Sequence[Any], build: Callable[[list[Callable]], Callable],
+    kind: Callable[[Callable, str], Op] = Op,
+) -> list[Any]:  # fmt: skip
+    """Call the construct's Op, commit what its functions write, look at their checks, and return the results' Tensors.
+
+    ``build(runners)`` gives the pure function ``(parts: Parts) -> list of arrays``: results, written Tensors, and the number of
+    the first failed check if there are any.
+    """
+    written = list(met.written.values())
+    outer = met.inputs()[len(written) :]
+    keys = [key_from(source) for source in met.sources.values()]
+    constants = [list(body.closed.consts) for body in bodies]
+    counts = (len(written), len(outer), len(keys))
+    sizes = tuple(map(len, constants))
+    form: Callable = Unbounded if met.unbounded else kind
+    key = (met.name, statics, form, counts, bool(met.checks), tuple([fingerprint(body.closed) for body in bodies]))
+
+    def make_op() -> Op:
+        function = build([runner(body) for body in bodies])
+        return form(lambda *arrays: tuple(function(Parts(arrays, counts, sizes))), met.name)
+
+    flat = [c for some in constants for c in some]
+    outs = list(call(op_for(key, make_op), [*args, *written, *outer, *keys, *flat]))
+    if met.checks:
+        require_none_failed(outs.pop(), met.checks)
+    if form is Unbounded:
+        refusing(outs)
+    results = outs[: len(outs) - len(written)]
+    for target, new in zip(written, outs[len(results) :], strict=True):
+        if id(target) in met.history and state.grad:
+            write(target, new)
+        else:
+            update(target, new)
+    return results
+
+
+def kept(results: Sequence[Any], follows: Sequence[bool]) -> list[Any]:
+    """Results, without history where the functions gave them none."""
+    return [r if f else without_history(r) if r._requires else r for r, f in zip(results, follows, strict=True)]
+
+
+def followed(tensors: Sequence[Handle]) -> list[bool]:
+    """Whether derivatives go through each Tensor, and are recorded."""
+    return [state.grad and depends(t) for t in tensors]
+
+
+def check_function(name: str, which: str, function: Any) -> None:
+    """Raise TypeError for what can't be called."""
+    if not callable(function):
+        raise ArgumentTypeError(f"{name}(): {which} must be a function, got {type(function).__name__}")
