@@ -13,11 +13,11 @@ from workloads import DIGITS_CNN, LARGE_CNN, MLP, Workload, jax_loss
 import funtorch
 
 # Of the eager and of the compiled form's time beside torch.func's.
-TARGETS: dict[Workload, tuple[float | None, float | None]] = {MLP: (0.8, None), DIGITS_CNN: (None, 0.6), LARGE_CNN: (None, 0.9)}
+SUBJECTS = ((MLP, 0.8, None), (DIGITS_CNN, None, 0.6), (LARGE_CNN, None, 0.9))
 
 
 def rows(effort: Effort) -> Iterator[Row]:
-    for workload, (eager_target, compiled_target) in TARGETS.items():
+    for workload, eager_target, compiled_target in SUBJECTS:
         contenders = {
             "eager": per_sample_gradients(funtorch, workload),
             "compiled": per_sample_gradients(funtorch, workload, funtorch.compile),

@@ -9,6 +9,9 @@ from math import e, inf, nan, pi  # noqa: F401
 _collecting = _gc.isenabled()
 _gc.disable()
 
+from .naming import finder as _finder
+
+_finder.install()
 from . import autograd, func, ops, transforms
 from . import dtypes as _dtypes
 from . import layouts as _layouts
@@ -43,9 +46,9 @@ from .determinism import (
 from .devices import device
 from .dtypes import can_cast, dtype, promote_types
 from .dtypes import set_default as set_default_dtype
+from .layouts import layout
 from .legacy_types import CPU_TYPES as _CPU_TYPES
 from .legacy_types import set_default_tensor_type
-from .layouts import layout
 from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
 from .numbers_info import finfo, iinfo
 from .ops import registry as _registry
@@ -53,6 +56,7 @@ from .ops.creation import get_default_device, is_tensor, set_default_device
 from .printing import set_printoptions
 from .serialization import load, save
 from .size import Size
+from .storage import TYPES as _STORAGE_TYPES
 from .storage import TypedStorage, UntypedStorage
 from .tensor import Tensor
 from .threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
@@ -64,6 +68,7 @@ if _typing.TYPE_CHECKING:
 globals().update(_dtypes.PUBLIC)
 globals().update(_registry.names("torch"))
 globals().update(_CPU_TYPES)
+globals().update(_STORAGE_TYPES)
 
 get_default_dtype = _dtypes.default
 compile, cond, vmap, while_loop = transforms.compile, transforms.cond, transforms.vmap, transforms.while_loop
@@ -84,7 +89,7 @@ def typename(obj):
 
 
 _LAZY = (
-    "_higher_order_ops", "accelerator", "backends", "compiler", "cuda", "distributed", "fft", "jit", "linalg", "masked",
+    "_higher_order_ops", "accelerator", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "jit", "linalg", "masked",
     "models", "mps", "nn", "optim", "profiler", "random", "return_types", "signal", "sparse", "special", "utils", "xpu",
 )  # fmt: skip
 _LAZY_NAMES = {
@@ -105,4 +110,8 @@ def __getattr__(name):
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY_HOME:
         return getattr(_importlib.import_module(f"{__name__}.{_LAZY_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .naming.missing import resolve
+
+    return resolve("torch", name)

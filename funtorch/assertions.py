@@ -30,6 +30,18 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
     require(_single(input), OpError, assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
+def check(cond: Any, message: str = UNTOLD) -> None:
+    """Raise RuntimeError with this message if ``cond`` is false: a bool, or a Tensor of one element, looked at as by `_assert`.
+
+    >>> import funtorch as torch
+    >>> torch.compiler.check(torch.tensor(1) > 0, "it must be positive")
+    """
+    if isinstance(cond, Tensor):
+        require(_single(cond), OpError, message)
+    elif not cond:
+        raise OpError(message)
+
+
 def _single(condition: Tensor) -> Tensor:
     if condition.numel() != 1:
         raise OpError(SEVERAL.format("no" if condition.numel() == 0 else "more than one"))

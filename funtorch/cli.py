@@ -1,4 +1,4 @@
-"""The command ``funtorch``: ``demo`` shows what the library does on real data, ``info`` what it runs on."""
+"""The command ``funtorch``: ``demo`` shows what the library does, ``info`` what it runs on, ``run`` runs a PyTorch script on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("--json", metavar="FILE", help="write the results there as well")
     info = commands.add_parser("info", help="versions, devices, cache folder, engine")
     info.add_argument("--engine", action="store_true", help="also list the primitives that had no NumPy rule in this process")
+    script = commands.add_parser("run", help="run a PyTorch script with funtorch in the place of torch")
+    script.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
+    script.add_argument("script", metavar="SCRIPT")
+    script.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "run":
+        from .naming.running import run as run_script
+
+        run_script(chosen.script, chosen.rest, as_module=chosen.module)
+        return 0
     if chosen.command == "info":
         from .information import show
 

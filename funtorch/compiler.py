@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .assertions import check
 from .core.recorder import Tracing, refuse
 from .core.state import state
 from .transforms.compiled import settings
 from .transforms.compiling import compile, explain, reset
 from .transforms.counting import counters
 
-__all__ = ["compile", "counters", "disable", "explain", "is_compiling", "is_dynamo_compiling", "reset", "set_enabled", "settings"]
+__all__ = ["check", "compile", "counters", "disable", "explain", "is_compiling", "is_dynamo_compiling", "reset", "set_enabled", "settings"]
 
 
 def is_compiling() -> bool:

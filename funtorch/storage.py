@@ -195,7 +195,7 @@ NAMED = {
     "ComplexDoubleStorage": dtypes.complex128,
 }
 TYPES: dict[str, StorageType] = {
-    name: StorageType(name, (), {"__module__": "torch", "dtype": of, "__doc__": f"Storages of {of.name}."})
+    name: StorageType(name, (), {"__module__": "funtorch", "dtype": of, "__doc__": f"Storages of {of.name}."})
     for name, of in NAMED.items()
 }
 TYPE_OF: dict[dtype, StorageType] = {cls.dtype: cls for cls in TYPES.values()}

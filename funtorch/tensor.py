@@ -499,9 +499,11 @@ def describe_tensor(tensor: Any, prefix: str = "tensor") -> str:
     """The text that PyTorch shows for a Tensor."""
     payload = value_of(tensor)
     if type(payload) in WRAPPED:
-        inner = describe_tensor(inner_of(payload))
-        kind = "BatchedTensor" if payload.level.name == "vmap" else "DualTensor"
-        return f"{kind}(lvl={payload.level.depth}, shape={list(payload.shape)}, value={inner})"
+        level, inner = payload.level, describe_tensor(inner_of(payload))
+        if level.name == "vmap":
+            return f"BatchedTensor(lvl={level.depth}, shape={list(payload.shape)}, bdim={payload.axis}, value={inner})"
+        tangent = "None" if payload.tangent is None else describe_tensor(payload.tangent)
+        return f"DualTensor(lvl={level.depth}, shape={list(payload.shape)}, value={inner}, tangent={tangent})"
     if type(payload) not in CONCRETE:
         return f"tensor(traced, size={tuple(payload.shape)}, dtype={tensor.dtype})"
     where = tensor.device

@@ -23,10 +23,10 @@ LONGEST_FUNCTION = 60
 
 # Each layer may import itself and what stands above it. A name is a file or folder under funtorch/.
 LAYERS = (
-    ("errors", "dtypes", "devices", "printing", "size", "version", "utils.hooks"),
+    ("errors", "dtypes", "devices", "layouts", "printing", "size", "version", "utils.hooks"),
     ("core",),
     ("tensor",),
-    ("ops", "return_types", "numbers_info"),
+    ("ops", "sparse", "return_types", "numbers_info"),
     ("autograd", "transforms"),
     ("nn", "optim", "utils"),
     ("every other",),  # namespaces that hand on what stands above, or build on it: fft, func, cuda, models, ...

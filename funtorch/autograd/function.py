@@ -40,6 +40,13 @@ class _Body:
     def materialize(self) -> bool:
         return self.ctx.materialize_grads
 
+    def again(self, tensors: Sequence[Any]) -> _Body:
+        """The same Function with other Tensors as its arguments."""
+        leaves = list(self.leaves)
+        for i, tensor in zip(self.where, tensors, strict=True):
+            leaves[i] = tensor
+        return _Body(self.function, leaves, self.spec, self.where, self.count)
+
     def forward(self, *tensors: Any) -> list[Any]:
         output = self.run(self.ctx, tensors)
         self.single = not isinstance(output, tuple)

@@ -22,6 +22,7 @@ from .op import Op
 from .state import state
 from .tape import Leaf, Node, Recipe, check_not_freed, place_of
 from .tiers import composite_patience
+from .views import alias
 
 Place = tuple[Any, int]  # (node, output number)
 Number = tuple[int, int]  # the same with the node's number in a walk
@@ -221,6 +222,8 @@ def differentiate(
     if not retain_graph:
         for node in nodes:
             node.release()
+    if not create_graph and state.recorder is not None and state.recorder.cuts:
+        grads = [g if g is None else alias(g, detached=True) for g in grads]
     return list(targets), grads
 
 

@@ -9,7 +9,7 @@ import jax
 from numpy import ndarray
 
 from .engine import CONCRETE, moves, run, run_traced
-from .foreign import PROCESSORS
+from .foreign import PROCESSORS, is_foreign
 from .handle import Handle, make
 from .levels import WRAPPED, Level
 from .op import Op
@@ -26,11 +26,10 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     (the levels do this for the Tensors they wrap).
     """
     if state.recorder is not None:  # first, since a recorder may put a value in a Tensor's place
-        state.recorder.read(args)
+        state.recorder.read([arg for arg in args if not is_foreign(arg)])
     values, avals = [], []
     top: Level | None = None
-    needs = traced = False
-    numpy = True  # whether all payloads are NumPy's
+    needs, traced, numpy = False, False, True  # numpy: whether all payloads are NumPy's
     for arg in args:
         if isinstance(arg, Handle):
             if arg._base is not None:

@@ -9,7 +9,13 @@ import numpy as np
 
 from ..devices import CPU, device
 from ..errors import ArgumentTypeError
+from .handle import make
 from .mersenne import MersenneTwister
+from .recorder import refuse
+
+SEEDS = "it seeds a generator"
+MOVES = "it reads or sets the state of a generator"
+
 
 
 class Generator:
@@ -29,11 +35,13 @@ class Generator:
         """Start the sequence that belongs to ``seed``, and return the generator. Raises RuntimeError out of 64 bits."""
         if isinstance(seed, bool) or not hasattr(seed, "__index__"):
             raise ArgumentTypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}")
+        refuse(SEEDS)
         self.twister.seed(int(seed))
         return self
 
     def seed(self) -> int:
         """Start a sequence from a seed that the system's entropy gives, and return the seed."""
+        refuse(SEEDS)
         value = secrets.randbits(53)
         self.twister.seed(value)
         return value
@@ -44,12 +52,12 @@ class Generator:
 
     def get_state(self) -> Any:
         """The state as a Tensor of bytes, laid out as PyTorch's."""
-        from .handle import make
-
+        refuse(MOVES)
         return make(np.asarray(self.twister.get_state()))
 
     def set_state(self, new_state: Any) -> Generator:
         """Go on from a state that `get_state` gave."""
+        refuse(MOVES)
         self.twister.set_state(np.asarray(new_state.numpy() if hasattr(new_state, "numpy") else new_state))
         return self
 

@@ -205,7 +205,10 @@ def apply_body(body: Body, tensors: Sequence[Handle]) -> list[Any]:
         returned = body.forward(*tensors)
     finally:
         state.grad = recording
-    return applied(body, tensors, returned)
+    results = applied(body, tensors, returned)
+    if state.recorder is not None and state.recorder.cuts:
+        state.recorder.attach(body, tensors, results)
+    return results
 
 
 def applied(body: Body, tensors: Sequence[Handle], returned: list[Any]) -> list[Any]:
@@ -250,6 +253,10 @@ def _record(application: Application, frame: int, outs: list[Any]) -> PythonNode
         return None
     node = PythonNode(application, frame, marked, metas, [(o._payload.shape, o._payload.dtype) for o in outs])
     node.level = depth or max(tensors[i]._level for i in marked)
+    if state.anomaly:
+        from .anomaly import note
+
+        note(node)
     for number, (out, (_, dtype)) in enumerate(zip(outs, metas, strict=True)):
         if dtype is not None:
             out._requires, out._node, out._output, out._level = True, node, number, node.level

@@ -41,9 +41,8 @@ def user_place() -> str:
 class Watcher:
     """Common to both: which Tensors were made inside, and being active."""
 
-    cuts: Any = (
-        False  # whether JAX differentiates what runs here, so that what the tape does not record has to end its derivatives
-    )
+    # Whether JAX differentiates what runs here, so that what the tape does not record has to end its derivatives.
+    cuts: Any = False
 
     def __init__(self) -> None:
         self.inside: dict[int, Any] = {}  # by id, a weak reference
@@ -85,6 +84,8 @@ class Recording(Watcher):
         super().__init__()
         self.arguments = {id(a): number for number, a in enumerate(arguments)}
         self.kept = list(arguments)
+        # What arguments and cells were when they were first met.
+        self.first: dict[int, dict] = {id(a): dict(a.__dict__) for a in arguments}
         self.used: set[int] = set()  # the arguments that were read or written
         self.cells: dict[int, Handle] = {}
         self.written: dict[int, Handle] = {}
@@ -111,6 +112,7 @@ class Recording(Watcher):
             self.used.add(key)
         elif key not in self.cells and type(tensor._payload) in CONCRETE:
             self.cells[key] = tensor
+            self.first[key] = dict(tensor.__dict__)
             if tensor._base is not None and self.is_outer(tensor._base):
                 self._cell(tensor._base)
 
@@ -208,17 +210,18 @@ class Recording(Watcher):
 
     def escaped(self, outputs: Sequence[Any]) -> bool:
         """Whether Tensors made inside are still alive that are neither results nor values of cells."""
-        known = {id(o) for out in outputs for o in _with_bases(out)} | {id(t._grad) for t in self.written_grads.values()}
-        known |= {id(t._grad) for t, _ in self.grads.values()}
+        grads = [*(t._grad for t in self.written_grads.values()), *(t._grad for t, _ in self.grads.values())]
+        known = {id(o) for out in (*outputs, *grads) for o in _with_bases(out)}
         return any(key not in known and _still_held(ref()) for key, ref in list(self.inside.items()))
 
 
 def _with_bases(value: Any) -> list[Any]:
-    """A result, and the Tensors that it is a view of."""
+    """A result, the Tensors that it is a view of, and those that say where in them."""
     found = [value]
     while isinstance(found[-1], Handle) and found[-1]._base is not None:
         found.append(found[-1]._base)
-    return found
+    links = [link for each in found if isinstance(each, Handle) for link in each._chain]
+    return found + [place for link in links for place in getattr(link, "places", ())]
 
 
 def _still_held(tensor: Handle | None) -> bool:

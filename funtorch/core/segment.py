@@ -63,6 +63,10 @@ class Nested(Watcher):
     def cuts(self) -> bool:  # type: ignore[override]
         return self.before is not None and self.before.cuts
 
+    def attach(self, body: Any, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+        """Where `cuts` is true: give what a Python node made its own derivative."""
+        self.before.attach(body, tensors, results)
+
     def check(self, passed: Any, error: type[Exception], message: str) -> bool:
         return self.before is not None and self.before.check(passed, error, message)
 

@@ -285,7 +285,9 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
         node.saved = [v if v is None else Packed(make(v)) for v in saved]
         node.packed = True
     if state.anomaly:
-        node.trace = _user_stack()
+        from .anomaly import note
+
+        note(node)
     if isinstance(results, list):
         for number, (out, meta) in enumerate(zip(results, recipe.outs, strict=True)):
             if meta[1] is not None:
@@ -318,12 +320,6 @@ def _on_tape(out: Handle, node: Node, number: int, level: int) -> None:
         out._output = number
     if level:
         out._level = level
-
-
-def _user_stack() -> str:
-    import traceback
-
-    return "".join(traceback.format_stack()[:-4])
 
 
 def check_not_freed(nodes: list[Any]) -> None:

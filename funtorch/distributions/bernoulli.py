@@ -7,7 +7,6 @@ from typing import Any
 import funtorch as torch
 
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
@@ -57,7 +56,7 @@ class Bernoulli(Odds, ExponentialFamily):
         """p (1 - p)."""
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with torch.no_grad():
             return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .dirichlet import Dirichlet
@@ -68,7 +67,7 @@ class Beta(ExponentialFamily):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Tensor) -> Tensor:

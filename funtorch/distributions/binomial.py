@@ -7,7 +7,6 @@ from typing import Any
 import funtorch as torch
 
 from ..errors import MissingError
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds, check_one_of
@@ -42,9 +41,7 @@ class Binomial(Odds, Distribution):
     has_enumerate_support = True
     _expanded = {"total_count": 0, "probs": 0, "logits": 0}
 
-    def __init__(
-        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         check_one_of(probs, logits)
         name, value = ("probs", probs) if logits is None else ("logits", logits)
         count, value = broadcast_all(total_count, value)
@@ -72,7 +69,7 @@ class Binomial(Odds, Distribution):
         """n p (1 - p)."""
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))

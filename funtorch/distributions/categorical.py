@@ -59,7 +59,7 @@ class Categorical(CategoryOdds, Distribution):
         """NaN: an index has none."""
         return torch.full(self._batch_shape, torch.nan, dtype=self.probs.dtype, device=self.probs.device)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         sample_shape = Size(sample_shape)
         rows = self.probs.detach().reshape(-1, self._num_events)
         drawn = torch.multinomial(rows, sample_shape.numel(), True)  # (rows, samples)

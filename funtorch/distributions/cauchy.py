@@ -7,7 +7,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
@@ -54,7 +53,7 @@ class Cauchy(Distribution):
         """NaN: it has none."""
         return torch.full_like(self.loc, torch.nan)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 

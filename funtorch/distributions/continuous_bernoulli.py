@@ -7,8 +7,8 @@ from typing import Any
 
 import funtorch as torch
 
+from ..errors import ArgumentValueError
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
@@ -50,10 +50,9 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
     ) -> None:
         self._take_odds(probs, logits)
         if probs is not None:
-            valid = self.arg_constraints["probs"].check(self.probs)
             checked = self._validate_args if validate_args is None else validate_args
-            if checked and not holds(valid):
-                raise_invalid(self.probs)
+            if checked and not holds(constraints.unit_interval.check(self.probs)):
+                raise ArgumentValueError(f"The parameter probs has invalid values: {self.probs}")
             self.probs = clamp_probs(self.probs)
         self._lims = lims
         super().__init__(self._param.shape, validate_args=validate_args)
@@ -96,11 +95,11 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         formula = p * (p - 1.0) / (1.0 - 2.0 * p) ** 2 + 1.0 / (torch.log1p(-p) - torch.log(p)) ** 2
         return self._choose(formula, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * square) * square)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with torch.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device))
 
     def log_prob(self, value: Tensor) -> Tensor:

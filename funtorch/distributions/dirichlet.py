@@ -8,7 +8,6 @@ import funtorch as torch
 
 from ..errors import ArgumentValueError
 from ..nn.functional import one_hot
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -61,7 +60,7 @@ class Dirichlet(ExponentialFamily):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         return torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -73,7 +73,7 @@ class Distribution:
             raise ArgumentValueError(f"set_default_validate_args(): expected True or False, got {value!r}")
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None) -> None:
+    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -96,7 +96,11 @@ class Distribution:
         if not holds(constraint.check(value)):
             raise ArgumentValueError(
                 message.format(
-                    name=name, kind=type(value).__name__, shape=tuple(value.shape), distribution=repr(self), constraint=repr(constraint),
+                    name=name,
+                    kind=type(value).__name__,
+                    shape=tuple(value.shape),
+                    distribution=repr(self),
+                    constraint=repr(constraint),
                     value=value,
                 )  # fmt: skip
             )
@@ -136,12 +140,12 @@ class Distribution:
         """The root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         """Values (sample_shape + batch_shape + event_shape), which pass no gradient on."""
         with torch.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Like `sample`, as a differentiable function of the parameters. Raises NotImplementedError if there is none."""
         raise MissingError(f"{type(self)} does not implement rsample: its samples have no gradient")
 
@@ -208,7 +212,7 @@ class Distribution:
             raise MissingError(CUSTOM_INIT.format(mine=type(self).__name__, cls=cls.__name__))
         return self.__new__(type(self))
 
-    def _extended_shape(self, sample_shape: Any = Size()) -> Size:
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
         """The shape of a sample."""
         return Size(sample_shape) + self._batch_shape + self._event_shape
 

@@ -42,5 +42,3 @@ class ExponentialFamily(Distribution):
         for parameter, slope in zip(theta, slopes, strict=True):
             result = result - (parameter * slope).reshape(*self._batch_shape, -1).sum(-1)
         return result
-
-

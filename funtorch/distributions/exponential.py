@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -58,7 +57,7 @@ class Exponential(ExponentialFamily):
         """1 / rate^2."""
         return self.rate.pow(-2)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.rate.new_empty(shape).exponential_() / self.rate
 

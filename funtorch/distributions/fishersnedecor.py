@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
@@ -61,7 +60,7 @@ class FisherSnedecor(Distribution):
         df1, df2 = self.df1, torch.where(self.df2 > 4, self.df2, torch.nan)
         return 2 * df2.pow(2) * (df1 + df2 - 2) / (df1 * (df2 - 2).pow(2) * (df2 - 4))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         above = self._gamma1.rsample(sample_shape)
         return kept_positive(above / kept_positive(self._gamma2.rsample(sample_shape)))
 

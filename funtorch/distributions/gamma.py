@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -63,7 +62,7 @@ class Gamma(ExponentialFamily):
         """concentration / rate^2."""
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return kept_positive(torch._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape))
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
@@ -59,7 +58,7 @@ class GeneralizedPareto(Distribution):
     def _z(self, x: Tensor) -> Tensor:
         return (x - self.loc) / self.scale
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.icdf(u)
 

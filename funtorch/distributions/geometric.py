@@ -8,7 +8,6 @@ import funtorch as torch
 
 from ..errors import ArgumentValueError
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
@@ -61,7 +60,7 @@ class Geometric(Odds, Distribution):
         """(1 / p - 1) / p."""
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         shape, tiny = self._extended_shape(sample_shape), torch.finfo(self.probs.dtype).tiny
         with torch.no_grad():
             u = self.probs.new_empty(shape).uniform_(tiny, 1)

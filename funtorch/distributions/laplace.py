@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
@@ -58,7 +57,7 @@ class Laplace(Distribution):
         """scale times the root of 2."""
         return 2**0.5 * self.scale
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape, eps = self._extended_shape(sample_shape), torch.finfo(self.loc.dtype).eps
         u = self.loc.new_empty(shape).uniform_(eps - 1, 1)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())

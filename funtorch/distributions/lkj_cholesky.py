@@ -60,7 +60,7 @@ class LKJCholesky(Distribution):
         new._beta = self._beta.expand(Size((*batch_shape, self.dim)))
         return new
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with torch.no_grad():
             lengths = self._beta.sample(sample_shape).unsqueeze(-1)  # (S, B, n, 1), squared
             shape, dtype = self._extended_shape(sample_shape), lengths.dtype

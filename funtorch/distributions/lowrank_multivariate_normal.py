@@ -118,7 +118,7 @@ class LowRankMultivariateNormal(Distribution):
         found = torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - torch.matmul(half.mT, half)
         return found.expand(self._square())
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape, rank = self._extended_shape(sample_shape), self.cov_factor.shape[-1]
         of_factor = _standard_normal((*shape[:-1], rank), self.loc.dtype, self.loc.device)
         of_diag = _standard_normal(shape, self.loc.dtype, self.loc.device)

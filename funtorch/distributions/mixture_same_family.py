@@ -60,9 +60,7 @@ class MixtureSameFamily(Distribution):
         if not isinstance(mixture, Categorical):
             raise ArgumentValueError(" The Mixture distribution needs to be an  instance of torch.distributions.Categorical")
         if not isinstance(component, Distribution):
-            raise ArgumentValueError(
-                "The Component distribution needs to be an instance of torch.distributions.Distribution"
-            )
+            raise ArgumentValueError("The Component distribution needs to be an instance of torch.distributions.Distribution")
         if not component.batch_shape:
             raise ArgumentValueError("MixtureSameFamily(): component_distribution needs a batch dimension, one entry a component")
 
@@ -119,7 +117,7 @@ class MixtureSameFamily(Distribution):
         logs = self.component_distribution.log_prob(self._pad(value))  # (S, B, K)
         return torch.logsumexp(logs + torch.log_softmax(self.mixture_distribution.logits, dim=-1), dim=-1)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         dim, events = len(Size(sample_shape)) + len(self._batch_shape), len(self._event_shape)
         with torch.no_grad():
             index = self._mixture_of_batch().sample(sample_shape)  # (S, B)

@@ -38,9 +38,7 @@ class Multinomial(Distribution):
     _parts = ("_categorical",)
     _kept = ("total_count",)
 
-    def __init__(
-        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if not isinstance(total_count, int):
             raise MissingError("inhomogeneous total_count is not supported")
         self.total_count = total_count
@@ -86,7 +84,7 @@ class Multinomial(Distribution):
         """The law of a single count."""
         return Binomial(self.total_count, probs=self.probs, validate_args=False)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn = self._categorical.sample(Size((self.total_count,)) + Size(sample_shape))  # (n, S, B)
         drawn = drawn.movedim(0, -1)  # (S, B, n)
         ones = torch.ones(drawn.shape, dtype=self.probs.dtype)

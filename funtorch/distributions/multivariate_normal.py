@@ -113,7 +113,7 @@ class MultivariateNormal(Distribution):
         """The covariance's diagonal."""
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         normal = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + times(self._unbroadcasted_scale_tril, normal)
 

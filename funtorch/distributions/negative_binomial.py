@@ -7,7 +7,6 @@ from typing import Any
 import funtorch as torch
 
 from ..nn.functional import logsigmoid
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds, check_one_of
@@ -70,7 +69,7 @@ class NegativeBinomial(Odds, Distribution):
     def _gamma(self) -> Gamma:
         return Gamma(self.total_count, torch.exp(-self.logits), validate_args=False)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with torch.no_grad():
             return torch.poisson(self._gamma.sample(sample_shape))
 

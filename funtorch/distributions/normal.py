@@ -7,7 +7,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -62,12 +61,12 @@ class Normal(ExponentialFamily):
         """scale squared."""
         return self.scale**2
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.loc + _standard_normal(shape, self.loc.dtype, self.loc.device) * self.scale
 

@@ -77,7 +77,7 @@ class OneHotCategorical(Distribution):
         """The shape of the parameters."""
         return self._categorical.param_shape
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn = self._categorical.sample(sample_shape)
         return one_hot(drawn, self._event_shape[0]).to(self.probs.dtype)
 
@@ -110,5 +110,5 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         return self.sample(sample_shape) + (self.probs - self.probs.detach())

@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -51,7 +50,7 @@ class Poisson(ExponentialFamily):
         """rate."""
         return self.rate
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with torch.no_grad():
             return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
@@ -46,7 +45,7 @@ class LogitRelaxedBernoulli(Odds, Distribution):
         self._take_odds(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         p = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(torch.rand(shape, dtype=p.dtype, device=p.device))

@@ -31,8 +31,8 @@ class ExpRelaxedCategorical(Distribution):
         ValueError: both or none of probs and logits are given, they have no dimension, or are no probabilities.
 
     >>> d = torch.distributions.relaxed_categorical.ExpRelaxedCategorical(torch.tensor(1.0), torch.ones(3))
-    >>> d.rsample().exp().sum()
-    tensor(1.)
+    >>> d.sample().shape
+    torch.Size([3])
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -64,7 +64,7 @@ class ExpRelaxedCategorical(Distribution):
     def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._categorical._new(*args, **kwargs)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         u = clamp_probs(torch.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype, device=self.logits.device))
         scores = (self.logits - (-u.log()).log()) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
@@ -91,8 +91,8 @@ class RelaxedOneHotCategorical(SeenThrough):
     Raises:
         ValueError: both or none of probs and logits are given, they have no dimension, or are no probabilities.
 
-    >>> torch.distributions.RelaxedOneHotCategorical(torch.tensor(1.0), torch.ones(3)).rsample().sum()
-    tensor(1.)
+    >>> torch.distributions.RelaxedOneHotCategorical(torch.tensor(1.0), torch.ones(3)).sample().shape
+    torch.Size([3])
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

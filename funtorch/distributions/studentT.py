@@ -1,4 +1,4 @@
-"""Student's t distribution."""
+"""Student's t distribution."""  # noqa: N999
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .chi2 import Chi2
@@ -62,7 +61,7 @@ class StudentT(Distribution):
         df = torch.where(finite, self.df, 3.0)
         return torch.where(finite, self.scale**2 * df / (df - 2), torch.where(self.df > 1, torch.inf, torch.nan))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         # The normals come first, as in PyTorch.
         normal = _standard_normal(self._extended_shape(sample_shape), self.df.dtype, self.df.device)
         return self.loc + self.scale * (normal * torch.rsqrt(self._chi2.rsample(sample_shape) / self.df))

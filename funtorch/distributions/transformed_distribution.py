@@ -43,9 +43,7 @@ class TransformedDistribution(Distribution):
         transform = ComposeTransform(self.transforms)
         base_shape, needed = base_distribution.batch_shape + base_distribution.event_shape, transform.domain.event_dim
         if len(base_shape) < needed:
-            raise ArgumentValueError(
-                f"base_distribution needs to have shape with size at least {needed}, but got {base_shape}."
-            )
+            raise ArgumentValueError(f"base_distribution needs to have shape with size at least {needed}, but got {base_shape}.")
         shape = Size(transform.forward_shape(base_shape))
         full = Size(transform.inverse_shape(shape))
         if full != base_shape:  # parameters of the transforms have made more of it
@@ -95,11 +93,11 @@ class TransformedDistribution(Distribution):
     def _backward(self, y: Tensor) -> Tensor:
         return reduce(lambda value, transform: transform.inv(value), reversed(self.transforms), y)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         with torch.no_grad():
             return self._forward(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         return self._forward(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
@@ -66,7 +65,7 @@ class Uniform(Distribution):
         """The width squared over 12."""
         return (self.high - self.low) ** 2 / 12
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         share = torch.rand(shape, dtype=self.low.dtype, device=self.low.device)
         return self.low + share * (self.high - self.low)

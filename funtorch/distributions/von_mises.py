@@ -7,7 +7,6 @@ from typing import Any
 
 import funtorch as torch
 
-from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._validity import holds
@@ -57,7 +56,7 @@ class VonMises(Distribution):
         rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
         return torch.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho**2) / (2 * rho))  # loses all digits near 0
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             loc, kappa, r = self.loc.double(), self.concentration.double(), self._proposal_r

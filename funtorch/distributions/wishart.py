@@ -21,9 +21,7 @@ from .utils import lazy_property
 
 __all__ = ["Wishart"]
 
-LOW_DF = (
-    "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim."
-)
+LOW_DF = "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim."
 
 
 class Wishart(ExponentialFamily):
@@ -140,7 +138,7 @@ class Wishart(ExponentialFamily):
         root = self._unbroadcasted_scale_tril @ (noise + below)
         return root @ root.mT
 
-    def rsample(self, sample_shape: Any = Size(), max_try_correction: int | None = None) -> Tensor:
+    def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Tensor:
         """Matrices (sample_shape, B, K, K); singular ones are drawn again, ``max_try_correction`` times at most."""
         if max_try_correction is None:
             max_try_correction = 3

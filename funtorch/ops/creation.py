@@ -14,10 +14,10 @@ from .. import dtypes
 from ..core.batching import open_vmaps
 from ..core.call import call
 from ..core.engine import host_possible
+from ..core.foreign import is_foreign
 from ..core.forked import refuse_xla
 from ..core.handle import value_of
 from ..core.levels import WRAPPED
-from ..core.foreign import is_foreign
 from ..core.op import Op
 from ..core.views import concrete
 from ..devices import CPU, jax_device

@@ -16,6 +16,7 @@ from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
 from .broadcasting import mismatch
 from .declare import Array, function, op
+from .found_places import ROWS, recorded_places
 from .kept import kept
 from .picking import NO_SIZE, known
 
@@ -195,6 +196,12 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     tensor([[1],
             [2]])
     """
+    recorded = recorded_places(input, "nonzero")
+    if recorded is not None and (as_tuple or not input.dim()):
+        return recorded if as_tuple else recorded[0].new_empty(recorded[0].numel(), 0)
+    if recorded is not None:
+        rows = call(ROWS, recorded, recording=False)
+        return rows if out is None else into(out, rows, "nonzero")
     places = _true_places(input, "nonzero")
     if as_tuple:
         return tuple(Tensor._of_numpy(p.astype(np.int64)) for p in places)

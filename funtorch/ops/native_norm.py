@@ -66,6 +66,16 @@ def native_batch_norm(
     return found if out is None else into(out, found, "native_batch_norm")
 
 
+@function(name="_native_batch_norm_legit")
+def _native_batch_norm_legit(input: Any, weight: Any, bias: Any, *rest: Any, out: Any = None) -> tuple[Any, Any, Any]:
+    """`native_batch_norm`, also without running statistics: ``(input, weight, bias, training, momentum, eps)``.
+
+    input (N, C, *), weight (C), bias (C); z the same, and two of (C).
+    """
+    statistics, numbers = (rest[:2], rest[2:]) if len(rest) == 5 else ((None, None), rest)
+    return native_batch_norm(input, weight, bias, *statistics, *numbers, out=out)
+
+
 def _channel_statistics(input: Any, weight: Any, training: bool, eps: float) -> tuple[Any, Any]:
     if not training:
         return empty(0, dtype=input.dtype), empty(0, dtype=input.dtype)

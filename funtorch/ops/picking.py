@@ -18,6 +18,7 @@ from ..core.handle import value_of
 from ..core.views import concrete
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
+from .found_places import recorded_places
 from .indexing import is_mask
 from .kept import kept
 
@@ -63,6 +64,9 @@ def check_mask(mask: Any, shape: Sequence[int], dim: int) -> None:
 
 def places_of(mask: Any, name: str) -> list[Any]:
     """The places where a mask is true, as one index Tensor for each of its dimensions. Raises RuntimeError in traces."""
+    recorded = recorded_places(mask, name)
+    if recorded is not None:
+        return list(recorded)
     if concrete(mask) is None:
         raise TracedValueError(NO_SIZE.format(name))
     return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(mask._host(name))]

@@ -181,13 +181,23 @@ def _lanes(tensor: Tensor, name: str) -> tuple[np.ndarray, list]:
     return values, levels
 
 
-def _by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
+def _with_own_lanes(values: np.ndarray, levels: list) -> tuple[np.ndarray, list]:
+    """The values, repeated for each lane of a vmap that they are not mapped over and whose lanes draw different numbers."""
+    wanted = [level for level in open_vmaps() if level in levels or level.randomness == "different"]
+    if len(wanted) == len(levels):
+        return values, levels
+    missing = tuple(axis for axis, level in enumerate(wanted) if level not in levels)
+    shape = (*(level.size for level in wanted), *values.shape[len(levels) :])
+    return np.broadcast_to(np.expand_dims(values, missing), shape), wanted[::-1]
+
+
+def by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
     """Draw numbers whose law depends on the values of a Tensor."""
     if any(level.randomness == "error" for level in open_vmaps()):
         lift_draw(lambda shape: np.zeros(shape), ())
     if state.recorder is not None:
         state.recorder.decision(tensor, name)
-    values, levels = _lanes(tensor, name)
+    values, levels = _with_own_lanes(*_lanes(tensor, name))
     result: Tensor = Tensor._of_numpy(np.asarray(sampler(values)))
     for level in reversed(levels):
         result = level.wrap(result, 0)
@@ -196,6 +206,7 @@ def _by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
 
 # A draw is on the tape of the Tensors that decide its law, with derivative 0 with respect to them, as in PyTorch.
 _DRAWN = Op(lambda *decided: jax.lax.stop_gradient(decided[-1]), "drawn")
+_PAIRS = Op(lambda *arrays: jax.numpy.stack(jax.numpy.broadcast_arrays(*arrays), -1), "pairs")
 
 
 @function(method=True)
@@ -207,7 +218,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     if p is not None:
         return bernoulli_mask(tuple(input.shape), p, input.dtype, generator)
     twister = (generator or default_generator).twister
-    made = call(_DRAWN, (input, _by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))))
+    made = call(_DRAWN, (input, by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))))
     return made if out is None else into(out, made, "bernoulli")
 
 
@@ -229,7 +240,7 @@ def multinomial(
         rows = twister.multinomial(values.reshape(-1, values.shape[-1]), num_samples, replacement)
         return rows.reshape(*values.shape[:-1], num_samples)
 
-    made = _by_values(input, "multinomial", sampler)
+    made = by_values(input, "multinomial", sampler)
     return made if out is None else into(out, made, "multinomial")
 
 
@@ -237,24 +248,17 @@ def multinomial(
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates that ``input`` holds."""
     twister = (generator or default_generator).twister
-    return call(_DRAWN, (input, _by_values(input, "poisson", lambda v: twister.poisson(v))))
+    return call(_DRAWN, (input, by_values(input, "poisson", lambda v: twister.poisson(v))))
 
 
 @function()
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Binomial numbers: of ``count`` trials with probability ``prob``."""
     twister = (generator or default_generator).twister
-    counts = concrete(count)
-    if counts is None:
-        raise TracedValueError("binomial: the counts are traced")
-    return _by_values(prob, "binomial", lambda v: twister.binomial(counts, v))
-
-
-@function(name="_standard_gamma")
-def standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Gamma numbers of rate 1 with the concentrations that ``input`` holds."""
-    twister = (generator or default_generator).twister
-    return _by_values(input, "standard_gamma", lambda v: twister.standard_gamma(v))
+    if count.dtype != prob.dtype:
+        raise OpError(f"binomial: Found dtype {prob.dtype} but expected {count.dtype}")
+    both = call(_PAIRS, (count, prob))
+    return call(_DRAWN, (count, prob, by_values(both, "binomial", lambda v: twister.binomial(v[..., 0], v[..., 1]))))
 
 
 @function()
@@ -350,7 +354,7 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
         twister = (generator or default_generator).twister
         dtype = self.dtype.numpy
         shape = tuple(self.shape)
-        made = _by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - p.dim()], *shape), v, dtype=dtype))
+        made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - p.dim()], *shape), v, dtype=dtype))
     else:
         if not 0 <= p <= 1:
             raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")

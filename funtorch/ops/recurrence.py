@@ -37,15 +37,14 @@ class Inputs(NamedTuple):
     lengths: Array
 
     def sums(self) -> Array:
-        """W_ih x + b, (T, N, G)."""
-        sums = self.x @ self.w_ih.T
-        return sums if self.b is None else sums + self.b
+        """W_ih x, (T, N, G)."""
+        return self.x @ self.w_ih.T
 
 
 class Slopes(NamedTuple):
-    """The tangents' coefficients: of the gates (T, N, G), of the cell in itself, and of h in the cell (LSTM) or itself (GRU)."""
+    """The tangents' coefficients, (T, N, H) each: of every gate, of the cell in itself, and of h in the cell (LSTM) or itself (GRU)."""
 
-    gates: Array
+    gates: tuple[Array, ...]
     cell: Array
     carry: Array
 
@@ -73,8 +72,10 @@ def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array
 
 
 def step(mode: str, sums: Array, h: Array, c: Array, given: Inputs) -> tuple[Array, Array, Array]:
-    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x + b."""
+    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x."""
     hidden = h @ given.w_hh.T
+    if given.b is not None:  # here, and not for all steps at once: it costs no pass over them
+        sums = sums + given.b
     if mode == "lstm":
         gates = lstm_gates(sums + hidden)
         i, f, g, o = jnp.split(gates, 4, -1)
@@ -127,49 +128,54 @@ def _slopes(mode: str, given: Inputs, h: Array, c: Array, out: tuple[Array, ...]
     """
     hs = out[0]
     if mode == "rnn_relu":
-        return Slopes((hs > 0).astype(hs.dtype), None, None), None
+        return Slopes(((hs > 0).astype(hs.dtype),), None, None), None
     if mode == "rnn_tanh":
-        return Slopes(1 - hs * hs, None, None), None
+        return Slopes((1 - hs * hs,), None, None), None
     if mode == "gru":
-        r, z, n, q = gru_gates(given.sums(), h @ given.w_hh.T, given.b_hn)
+        sums = given.sums()
+        r, z, n, q = gru_gates(sums if given.b is None else sums + given.b, h @ given.w_hh.T, given.b_hn)
         inner = (1 - z) * (1 - n * n)
-        return Slopes(jnp.concatenate([inner * q * r * (1 - r), (h - n) * z * (1 - z), inner * r], -1), inner, z), None
+        return Slopes((inner * q * r * (1 - r), (h - n) * z * (1 - z), inner * r), inner, z), None
     i, f, g, o = jnp.split(out[2], 4, -1)
     top = jnp.tanh(out[1])
-    parts = [g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), top * o * (1 - o)]
-    return Slopes(jnp.concatenate(parts, -1), f, o * (1 - top * top)), (None if given.w_hr is None else o * top)
+    parts = (g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), top * o * (1 - o))
+    return Slopes(parts, f, o * (1 - top * top)), (None if given.w_hr is None else o * top)
 
 
-def _push_gates(mode: str, slopes: Slopes, dots: Array) -> tuple[Array, Array]:
-    """From tangents of the gates' sums (*, G): what they add to the tangent of h, and of c."""
-    parts = jnp.split(slopes.gates * dots, GATES[mode], -1)
-    if mode == "lstm":
-        return parts[3], parts[0] + parts[1] + parts[2]
-    return functools.reduce(jnp.add, parts), None
-
-
-def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, Array]:
-    """Tangents (T, N, G) of the gates' sums for fixed states; the GRU's, from the input and from the state."""
+def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, ...]:
+    """Tangents of the gates' sums for fixed states: (T, N, G); the GRU's r and z, and n's from the input and from the state."""
     from_x = dots.x @ given.w_ih.T
     from_x = from_x if dots.b is None else from_x + dots.b
     if mode != "gru":
-        # Both weights at once: their gradients are then one product too.
-        both = jnp.concatenate([given.x, before], -1) @ jnp.concatenate([dots.w_ih, dots.w_hh], -1).T
-        return from_x + both, None
-    return from_x + given.x @ dots.w_ih.T, before @ dots.w_hh.T
+        # Both weights at once: their gradients are then one product too. The weights come first, so that in this product
+        # the states are turned, and not the gates' cotangents, which are twice as large.
+        both, weights = jnp.concatenate([given.x, before], -1), jnp.concatenate([dots.w_ih, dots.w_hh], -1)
+        return (from_x + both @ weights.T,)
+    size = given.h.shape[-1]
+    from_x, from_h = from_x + given.x @ dots.w_ih.T, before @ dots.w_hh.T
+    from_n = from_h[..., 2 * size :] if dots.b_hn is None else from_h[..., 2 * size :] + dots.b_hn
+    return from_x[..., : 2 * size] + from_h[..., : 2 * size], from_x[..., 2 * size :], from_n
 
 
-def _outside(mode: str, slopes: Slopes, given: Inputs, dots: Inputs, sums: tuple, m: Array) -> tuple:
-    """What the tangents of all but the states add to those of h (before and after the projection) and c, for all steps."""
-    from_x, from_h = sums
+def _pushed(mode: str, slopes: Slopes, sums: tuple[Array, ...], recurrent: Array, state: tuple) -> tuple[Array, Array]:
+    """The tangents of h (before the projection) and c one step later.
+
+    ``sums`` is `_sums_dots` of the step, ``recurrent`` the tangent of W_hh h, ``state`` those of h and c.
+    """
     if mode == "gru":
-        size = given.h.shape[-1]
-        if dots.b_hn is not None:
-            from_h = from_h.at[..., 2 * size :].add(dots.b_hn)
-        added, _ = _push_gates(mode, slopes, from_h.at[..., : 2 * size].add(from_x[..., : 2 * size]))
-        return added + slopes.cell * from_x[..., 2 * size :], None, None
-    added, added_c = _push_gates(mode, slopes, from_x)
-    return added, added_c, (None if m is None else m @ dots.w_hr.T)
+        size = recurrent.shape[-1] // 3
+        r, z = jnp.split(sums[0] + recurrent[..., : 2 * size], 2, -1)
+        parts = (r, z, sums[2] + recurrent[..., 2 * size :])
+        return _weighted(slopes.gates, parts) + slopes.cell * sums[1] + slopes.carry * state[0], None
+    parts = tuple(jnp.split(sums[0] + recurrent, GATES[mode], -1))
+    if mode != "lstm":
+        return _weighted(slopes.gates, parts), None
+    c = slopes.cell * state[1] + _weighted(slopes.gates[:3], parts[:3])
+    return slopes.carry * c + slopes.gates[3] * parts[3], c
+
+
+def _weighted(slopes: tuple[Array, ...], dots: tuple[Array, ...]) -> Array:
+    return functools.reduce(jnp.add, [s * d for s, d in zip(slopes, dots, strict=True)])
 
 
 def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -177,24 +183,19 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
     h, c = _before(out[0], given.h, reverse), (None if mode != "lstm" else _before(out[1], given.c, reverse))
     slopes, m = _slopes(mode, given, h, c, out)
     sums = _sums_dots(mode, given, dots, h)
-    outside = _outside(mode, slopes, given, dots, sums, m)
+    projected = None if m is None else m @ dots.w_hr.T
     turned = given.w_hh.T
 
     def body(state: tuple, xs: tuple) -> tuple:
         h_dot, c_dot = state
-        slope, (added, added_c, added_h), running = xs
-        from_h, from_h_c = _push_gates(mode, slope, h_dot @ turned)
-        new_c, new_h = None, from_h + added
-        if mode == "lstm":
-            new_c = slope.cell * c_dot + from_h_c + added_c
-            new_h = slope.carry * new_c + new_h
-            new_h = new_h if added_h is None else new_h @ given.w_hr.T + added_h
-        elif mode == "gru":
-            new_h = slope.carry * h_dot + new_h
+        slope, from_sums, added, running = xs
+        new_h, new_c = _pushed(mode, slope, from_sums, h_dot @ turned, state)
+        if added is not None:
+            new_h = new_h @ given.w_hr.T + added
         new = _kept(running, new_h, h_dot), _kept(running, new_c, c_dot)
         return new, new
 
-    xs = (slopes, outside, _running(given))
+    xs = (slopes, sums, projected, _running(given))
     found: Any = jax.lax.scan(body, (dots.h, dots.c), xs, reverse=reverse)[1]
     h_dots, c_dots = found
     if mode != "lstm":

@@ -5,7 +5,7 @@ A symmetric window of M points is a function of i = 0 .. M-1; a periodic one is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
+from ..layouts import strided
 from .creation import place
 from .declare import function
 
@@ -116,6 +117,8 @@ def _new(name: str, formula: Callable, defaults: dict[str, Any], what: str, chec
             raise ArgumentTypeError(f"{name}(): unexpected arguments: {', '.join(sorted(unknown))}")
         if M < 0:
             raise ArgumentValueError(f"{name} requires non-negative window length, got M={M}")
+        if layout is not None and layout is not strided:
+            raise ArgumentValueError(f"{name} is implemented for strided tensors only, got: {layout}")
         chosen = defaults | numbers
         if check is not None:
             check(chosen, sym)
@@ -141,6 +144,18 @@ def _positive(label: str, problem: str) -> Callable:
     return check
 
 
+def _check_kaiser(chosen: dict[str, Any], sym: bool) -> None:
+    if chosen["beta"] < 0:
+        raise ArgumentValueError(f"beta must be non-negative, got: {chosen['beta']} instead.")
+
+
+def _check_weights(chosen: dict[str, Any], sym: bool) -> None:
+    if not isinstance(chosen["a"], Iterable):
+        raise ArgumentTypeError("Coefficients must be a list/tuple")
+    if not tuple(chosen["a"]):
+        raise ArgumentValueError("Coefficients cannot be empty")
+
+
 def _check_exponential(chosen: dict[str, Any], sym: bool) -> None:
     if chosen["tau"] <= 0:
         raise ArgumentValueError(f"Tau must be positive, got: {chosen['tau']} instead.")
@@ -153,9 +168,9 @@ _new("blackman", lambda i, m: _cosines(i, m, BLACKMAN), {}, "Blackman's window")
 _new("cosine", _cosine, {}, "The sine's first half")
 _new("exponential", _exponential, {"center": None, "tau": 1.0}, "exp(-|i - center| / tau)", _check_exponential)
 _new("gaussian", _gaussian, {"std": 1.0}, "The normal density's shape", _positive("std", "Standard deviation must be positive"))
-_new("general_cosine", lambda i, m, a: _cosines(i, m, tuple(a)), {"a": ()}, "A sum of cosines with weights a")
+_new("general_cosine", lambda i, m, a: _cosines(i, m, tuple(a)), {"a": ()}, "A sum of cosines with weights a", _check_weights)
 _new("general_hamming", lambda i, m, a: _cosines(i, m, (a, 1 - a)), {"alpha": 0.54}, "Hamming's window with another weight")
 _new("hamming", lambda i, m: _cosines(i, m, (0.54, 0.46)), {}, "Hamming's window")
 _new("hann", lambda i, m: _cosines(i, m, (0.5, 0.5)), {}, "Hann's window")
-_new("kaiser", _kaiser, {"beta": 12.0}, "Kaiser's window")
+_new("kaiser", _kaiser, {"beta": 12.0}, "Kaiser's window", _check_kaiser)
 _new("nuttall", lambda i, m: _cosines(i, m, NUTTALL), {}, "Nuttall's window")

@@ -22,9 +22,7 @@ from .ruled import check_betas, check_rate, zeros_like
 DENSE = "SparseAdam does not support dense gradients, please consider Adam instead"
 
 
-def _moved(
-    param: Any, average: Any, square: Any, places: Any, values: Any, rate: Any, part1: Any, part2: Any, eps: Any
-) -> tuple:
+def _moved(param: Any, average: Any, square: Any, places: Any, values: Any, rate: Any, part1: Any, part2: Any, eps: Any) -> tuple:
     """m += (1 - b1) (g - m); v += (1 - b2) (g^2 - v); p = p - rate m / (sqrt(v) + eps), at the places alone."""
     at = tuple(places[i] for i in range(places.shape[0]))
     rate, part1, part2, eps = (number.astype(param.dtype) for number in (rate, part1, part2, eps))

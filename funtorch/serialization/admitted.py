@@ -117,7 +117,6 @@ _PYTHON: dict[str, Any] = {
 def _table() -> dict[str, Any]:
     """Every name that is admitted without asking."""
     found = {f"{module}.{name}": value for (module, name), value in names.known().items()}
-    found = {name: value for name, value in found.items() if name != "torch._C.Generator"}
     found |= {f"torch.{name}": kind for name, kind in CPU_TYPES.items()}
     found |= {f"torch.cuda.{name}": kind for name, kind in CUDA_TYPES.items()}
     return _PYTHON | found

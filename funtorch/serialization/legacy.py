@@ -74,9 +74,8 @@ class LegacyReader(Reader):
     def _tell(self, key: str) -> None:
         storage = self.storages[key]
         root = storage._root
-        if storage is not self.made[key]:  # it went to a device, or to what map_location made
-            filled = TypedStorage(make(self.arrays[key].view(root.dtype.numpy))).to(storage.device)._root
-            root._payload = filled._payload.reshape(root._payload.shape)
+        filled = TypedStorage(make(self.arrays[key].view(root.dtype.numpy))).to(storage.device)._root
+        root._payload = filled._payload.reshape(root._payload.shape)
         root._version += 1  # views look again
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
+from . import sparse
 from .source import Source, opened
 
 LEAST_ALLOWANCE = 256 * 2**20  # bytes that views of a file's storages may take, however small it is
@@ -65,8 +66,12 @@ def load(
     unpickled = _trusting(pickle_module or pickle, texts) if not weights_only else _distrusting
     source, owned = opened(f)
     try:
-        return _load(source, map_location, unpickled, bool(mmap), weights_only)
+        made = _load(source, map_location, unpickled, bool(mmap), weights_only)
+        if sparse.any_waiting():
+            sparse.check_waiting()
+        return made
     finally:
+        sparse.forget_waiting()
         if owned:
             source.file.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+from types import FunctionType
 from typing import Any
 
 from .. import layouts, storage
@@ -12,6 +13,7 @@ from ..core.generators import Generator
 from ..devices import device
 from ..dtypes import PUBLIC, dtype
 from ..errors import MissingError
+from ..naming.missing import NotThere
 from ..size import Size
 from ..tensor import Tensor
 from . import rebuilding
@@ -61,18 +63,18 @@ _EXACT: dict[tuple[str, str], Any] = {
     ("torch", "Tensor"): Tensor,
     ("torch", "Size"): Size,
     ("torch", "device"): device,
-    ("torch._C", "Generator"): Generator,
     ("torch.storage", "UntypedStorage"): storage.UntypedStorage,
     ("torch.storage", "TypedStorage"): storage.TypedStorage,
     ("torch.serialization", "_get_layout"): rebuilding._get_layout,
     ("torch._tensor", "_rebuild_from_type_v2"): rebuilding._rebuild_from_type_v2,
-    ("torch.nn.modules.module", "_WrappedHook"): WrappedHook,
     ("torch.nn.parameter", "Parameter"): rebuilding.Parameter,
     ("torch.nn.parameter", "Buffer"): rebuilding.Buffer,
 }
 _EXACT |= {("torch._utils", function.__name__): function for function in rebuilding.OF_UTILS}
 _EXACT |= {("torch", name): cls for name, cls in storage.TYPES.items()}
-_NAME_OF = {id(value): key for key, value in _EXACT.items()}
+# What a file may name that is read as code, and no other.
+_TRUSTED = {("torch.nn.modules.module", "_WrappedHook"): WrappedHook, ("torch._C", "Generator"): Generator}
+_NAME_OF = {id(value): key for key, value in (_EXACT | _TRUSTED).items()}
 # Names that are read and never written.
 _READ = {("torch.cuda", name): cls for name, cls in storage.TYPES.items()}
 _READ |= {("torch", name): kind for name, kind in PUBLIC.items()}
@@ -97,9 +99,12 @@ def _attribute(module: str, name: str) -> Any:
     """What ``name``, maybe dotted, is in a module of funtorch; raises LookupError."""
     try:
         found: Any = sys.modules.get(module) or importlib.import_module(module)
-        return functools.reduce(getattr, name.split("."), found)
-    except (ImportError, AttributeError) as error:
+        found = functools.reduce(getattr, name.split("."), found)
+    except (ImportError, AttributeError, MissingError) as error:
         raise LookupError(name) from error
+    if isinstance(found, NotThere):
+        raise LookupError(name)
+    return found
 
 
 def resolve(module: str, name: str) -> Any:
@@ -107,9 +112,9 @@ def resolve(module: str, name: str) -> Any:
 
     Looked for at that very address, then in the packages around it. Raises NotImplementedError if it's nowhere.
     """
-    found = _EXACT.get((module, name), _READ.get((module, name)))
-    if found is not None:
-        return found
+    for table in (_EXACT, _READ, _TRUSTED):
+        if (module, name) in table:
+            return table[module, name]
     for inside, address in _INSIDE.items():
         if module == inside:
             module = address
@@ -122,17 +127,28 @@ def resolve(module: str, name: str) -> Any:
     raise MissingError(NOT_HERE.format(module, name))
 
 
-def _candidates(module: str, name: str) -> list[str]:
+def _address(module: str, name: str) -> str:
+    """The module in which PyTorch has a class or function of funtorch's."""
     if module.startswith("funtorch.nn.modules.") and name in _FILE_OF_LAYER:
-        return [f"torch.nn.modules.{_FILE_OF_LAYER[name]}"]
+        return f"torch.nn.modules.{_FILE_OF_LAYER[name]}"
     if name == "AdamW" and module == "funtorch.optim.adam":
-        return ["torch.optim.adamw"]
+        return "torch.optim.adamw"
     for start, address in _ADDRESSES.items():
         if module == start or module.startswith(start + "."):
-            return [address]
-    if module.startswith("funtorch.ops."):
-        return list(_FUNCTIONS)
-    return [THEIRS + module[len(OURS) :]]
+            return address
+    return THEIRS + module[len(OURS) :]
+
+
+@functools.cache
+def _functions() -> dict[int, tuple[str, str]]:
+    """The public addresses of functions, by identity: what the op files call them inside may be another name."""
+    found: dict[int, tuple[str, str]] = {}
+    for address in _FUNCTIONS:
+        module = importlib.import_module(OURS + address[len(THEIRS) :])
+        public = {name: value for name, value in vars(module).items() if isinstance(value, FunctionType) and name[0] != "_"}
+        for name, value in public.items():
+            found.setdefault(id(value), (address, name))
+    return found
 
 
 def torch_name(value: Any) -> tuple[str, str] | None:
@@ -145,10 +161,10 @@ def torch_name(value: Any) -> tuple[str, str] | None:
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module.split(".", 1)[0] != OURS:
         return None
-    for candidate in _candidates(module, name):
-        try:
-            if resolve(candidate, name) is value:
-                return candidate, name
-        except MissingError:
-            continue
-    return None
+    if isinstance(value, FunctionType) and id(value) in _functions():
+        return _functions()[id(value)]
+    address = _address(module, name)
+    try:
+        return (address, name) if resolve(address, name) is value else None
+    except MissingError:
+        return None

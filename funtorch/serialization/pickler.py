@@ -23,6 +23,7 @@ from ..tensor import Tensor
 from . import rebuilding
 from .locations import location_tag
 from .names import torch_name
+from .sparse import is_sparse, parts
 
 UNPICKLED_ATTRIBUTES = ("_after_hooks", "persistent")
 
@@ -36,18 +37,19 @@ class Storages:
     def __init__(self, legacy: bool = False) -> None:
         self.legacy = legacy
         self.kept: list[UntypedStorage] = []
-        self.keys: dict[int, str] = {}
+        self.keys: dict[tuple[int, bool], str] = {}
 
     def identify(self, storage: UntypedStorage) -> tuple:
         """The persistent id of a storage: its class, key, place, and count of elements."""
         root = storage._root
-        if id(root) not in self.keys:
-            self.keys[id(root)] = str(len(self.kept))
-            self.kept.append(storage)
         kind = TYPE_OF.get(root.dtype) if isinstance(storage, TypedStorage) else None
+        one = id(root), kind is None  # PyTorch takes a storage for what its first id says
+        if one not in self.keys:
+            self.keys[one] = str(len(self.kept))
+            self.kept.append(storage)
         count = root.numel() if kind is not None else storage.nbytes()
         named = kind or (BYTES if self.legacy else UntypedStorage)
-        found = ("storage", named, self.keys[id(root)], location_tag(storage), count)
+        found = ("storage", named, self.keys[one], location_tag(storage), count)
         return (*found, None) if self.legacy else found
 
     def bytes_of(self, number: int) -> np.ndarray:
@@ -58,8 +60,8 @@ class Storages:
 
     def width(self, number: int) -> int:
         """How many bytes an element has, by the storage's class."""
-        root = self.kept[number]._root
-        return root.element_size() if root.dtype in TYPE_OF else 1
+        storage = self.kept[number]
+        return storage._root.element_size() if isinstance(storage, TypedStorage) else 1
 
 
 def _shown(tensor: Any) -> tuple[UntypedStorage, tuple]:
@@ -86,23 +88,18 @@ def _attributes(tensor: Any) -> dict[str, Any]:
     }
 
 
-def _reduce_sparse(tensor: Any) -> tuple:
-    parts = (tensor._indices(), tensor._values(), tensor.shape, tensor.is_coalesced())
-    return rebuilding._rebuild_sparse_tensor, (tensor.layout, parts)
-
-
 def _reduce_tensor(tensor: Any) -> Any:
     cls = type(tensor)
+    if isinstance(tensor.layout, Layout) and is_sparse(tensor):
+        return rebuilding._rebuild_sparse_tensor, parts(tensor)
     if cls.__reduce_ex__ is not Tensor.__reduce_ex__:
         return NotImplemented  # a class that says itself how it is pickled
     attributes = _attributes(tensor)
     if cls is Parameter:
-        parts = (tensor.detach(), tensor.requires_grad, OrderedDict())
+        given = (tensor.detach(), tensor.requires_grad, OrderedDict())
         if attributes:
-            return rebuilding._rebuild_parameter_with_state, (*parts, attributes)
-        return rebuilding._rebuild_parameter, parts
-    if getattr(tensor, "is_sparse", False):
-        return _reduce_sparse(tensor)
+            return rebuilding._rebuild_parameter_with_state, (*given, attributes)
+        return rebuilding._rebuild_parameter, given
     storage, where = _shown(tensor)
     arguments = (storage, *where, tensor.requires_grad, OrderedDict())
     function: Any = rebuilding._rebuild_tensor_v2
@@ -156,12 +153,8 @@ class _Names:
 
 
 @functools.cache
-def pickler_class(module: Any) -> Any:
-    """A pickler of a module such as `pickle`: that which is written in Python, since only this one writes other names.
-
-    A module without such a class writes funtorch's names, which funtorch reads as well.
-    """
-    base = getattr(module, "_Pickler", module.Pickler)
+def pickler_class(base: Any) -> Any:
+    """A pickler's class that knows PyTorch's names and storages."""
     made: Any = type("TorchPickler", (_Names, base), {})
     if hasattr(base, "dispatch"):  # Python's table goes past save_global's name
         made.dispatch = base.dispatch | {FunctionType: made.save_global}
@@ -177,6 +170,8 @@ def pickled(value: Any, file: Any, storages: Storages, module: Any = None, proto
     """
     if not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
         raise OpError(f"save(): pickle_protocol must be 2 to {pickle.HIGHEST_PROTOCOL}, got {protocol}")
-    writer = pickler_class(module or pickle)(file, protocol=protocol)
+    # Pickle's second pickler is written in Python: only such a one writes other names. Others write funtorch's, which it reads too.
+    base = pickle._Pickler if module in (None, pickle) else module.Pickler  # type: ignore[attr-defined]
+    writer = pickler_class(base)(file, protocol=protocol)
     writer.storages = storages
     writer.dump(value)

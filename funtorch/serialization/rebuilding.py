@@ -22,6 +22,7 @@ from ..nn.parameter import Buffer, Parameter
 from ..ops import registry
 from ..storage import TypedStorage, UntypedStorage, swapped
 from ..tensor import Tensor
+from . import sparse
 
 NO_QUANTIZED = (
     "load(): the file holds a quantized Tensor, and funtorch has none. In PyTorch, save tensor.dequantize(), or "
@@ -222,12 +223,8 @@ def _get_layout(name: str) -> Any:
 
 
 def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
-    """A sparse Tensor of its indices, values and size. Raises NotImplementedError for layouts that funtorch has not."""
-    make_sparse = registry.names("torch").get("sparse_coo_tensor")
-    if make_sparse is None or str(layout) != "torch.sparse_coo":
-        raise MissingError(f"load(): the file holds a Tensor of layout {layout}, which is not there yet")
-    indices, values, size = data[:3]
-    return make_sparse(_tensor(indices), _tensor(values), _whole_numbers(size, "size"), check_invariants=True)
+    """A sparse Tensor of its places, values and size. Raises NotImplementedError for layouts that funtorch has not."""
+    return sparse.rebuilt(layout, data)
 
 
 def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:

@@ -12,12 +12,11 @@ from ..core.engine import CONCRETE
 from ..core.foreign import is_foreign
 from ..core.handle import value_of
 from ..core.levels import Dual
-
+from ..core.views import alias, concrete
 from ..dtypes import dtype
 from ..errors import MissingError, OpError, TracedValueError
 from ..layouts import layout, sparse_coo, sparse_csc, sparse_csr
 from ..ops.assignment import cast
-from ..core.views import alias, concrete
 from ..tensor import Tensor
 from . import kernels
 from .structure import Compressed, Coo

@@ -140,9 +140,13 @@ def _check_compressed(name: str, which: int, begins: Tensor, plain: Tensor, valu
     if begins.dtype is not plain.dtype:
         raise OpError(f"{first}_indices and {second}_indices must have the same dtype, got {begins.dtype} and {plain.dtype}")
     if begins.shape[0] != shape[which] + 1:
-        raise OpError(f"{first}_indices.shape[-1] must be equal to n{first[1:]}s + 1 = {shape[which] + 1}, but got {begins.shape[0]}")
+        raise OpError(
+            f"{first}_indices.shape[-1] must be equal to n{first[1:]}s + 1 = {shape[which] + 1}, but got {begins.shape[0]}"
+        )
     if plain.shape[0] != values.shape[0]:
-        raise OpError(f"{second}_indices and values must have the same number of elements, got {plain.shape[0]} and {values.shape[0]}")
+        raise OpError(
+            f"{second}_indices and values must have the same number of elements, got {plain.shape[0]} and {values.shape[0]}"
+        )
     ends, others = concrete(begins), concrete(plain)
     if ends is None or others is None:
         return

@@ -169,7 +169,9 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
         )
     for dim, each in enumerate((mat1, mat2)):
         if input.shape[dim] != each.shape[dim]:
-            raise OpError(f"sampled_addmm: self.shape[{dim}] must match mat{dim + 1}.shape[{dim}], got {input.shape} and {each.shape}")
+            raise OpError(
+                f"sampled_addmm: self.shape[{dim}] must match mat{dim + 1}.shape[{dim}], got {input.shape} and {each.shape}"
+            )
     found = held(input)
     values = call(kernels.sampled(alpha, beta), (found.places, found.values, mat1, mat2))
     made = SparseTensor.of(found.with_values(values))

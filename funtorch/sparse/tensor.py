@@ -154,9 +154,7 @@ def _coo_again(indices: Any, values: Any, shape: tuple, coalesced: bool, require
     return SparseTensor.of(Coo(indices, values, shape, coalesced)).requires_grad_(requires_grad)
 
 
-def _compressed_again(
-    name: str, compressed: Any, plain: Any, values: Any, shape: tuple, requires_grad: bool
-) -> SparseTensor:
+def _compressed_again(name: str, compressed: Any, plain: Any, values: Any, shape: tuple, requires_grad: bool) -> SparseTensor:
     return SparseTensor.of(Compressed(by_name(name), compressed, plain, values, shape)).requires_grad_(requires_grad)
 
 

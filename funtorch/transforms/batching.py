@@ -118,6 +118,8 @@ def _checked_dim(name: str, leaf: Any, dim: Any) -> int | None:
             f"vmap({name}): Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
             "arguments, please use None as the respective in_dim"
         )
+    if leaf._foreign:
+        raise ArgumentValueError(f"vmap({name}): sparse Tensors can't be mapped over: pass them with in_dims=None")
     ndim = len(value_of(leaf).shape)
     if not -ndim <= dim < ndim:
         raise ArgumentValueError(

@@ -184,10 +184,10 @@ class Compiled:
     def _not_compilable(recording: Recording, outs: list[Any], call: Arguments, before: tuple) -> str | None:
         if recording.refused:
             return recording.refused
-        if recording.escaped(outs):
-            return "it keeps Tensors that it makes in Python objects outside of it"
         if not call.unchanged():
             return "it changes a list or dict that is its argument"
+        if recording.escaped(outs):
+            return "it keeps Tensors that it makes in Python objects outside of it"
         if modes() != before:
             return "it leaves a mode (grad, autocast, default dtype) changed"
         return None

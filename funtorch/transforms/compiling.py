@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import Counter
 from typing import Any
 
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
@@ -98,7 +99,8 @@ def explain(function: Any) -> str:
         lines.append(f"  arguments {number}: recorded {entry.recordings} times, {len(entry.variants)} program(s)")
         for i, variant in enumerate(entry.variants):
             lines.append(f"    program {i}: {variant.describe()}; made because {variant.cause}")
-            lines += [f"      guard: {asked} at {place}" for asked, _, place in variant.guards]
+            guards = Counter(f"{asked} at {place}" for asked, _, place in variant.guards)
+            lines += [f"      guard: {what}" + f", {times} times" * (times > 1) for what, times in guards.items()]
         if entry.eager:
             lines.append(f"    stays eager: {entry.eager}")
         elif entry.reason and not entry.variants:

@@ -46,13 +46,15 @@ class Trace:
         self.op = self._program()
 
     def _targets(self) -> list[Handle]:
-        return [*(self.tensors[i] for i in self.taken), *self.cells, *[t._grad for t in self.held if t._grad is not None]]
+        return [*(self.tensors[i] for i in self.taken), *self.cells]
 
     def _program(self) -> Op:
         recording = self.recording
         samples = [_draw_shape(signature) for _, _, signature in recording.draws]
         numbers = [as_array(look_up(container, path)) for container, path in recording.numbers]
-        inputs = [value_of(t) for t in self._targets()]
+        first = self.recording.first
+        inputs = [first[id(t)]["_payload"] for t in self._targets()]
+        inputs += [value_of(t) for t in self.held]  # a gradient is like its Tensor
         specs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in [*inputs, *numbers]] + samples
         self.numbers = len(numbers)
         closed = jax.make_jaxpr(self._run)(*specs)
@@ -63,8 +65,7 @@ class Trace:
             self.program = program_of(closed, f"compiled_{name}", None)
             return self.program.op
         mask = tuple(
-            i < len(self.taken) + len(self.cells) and t._requires and is_differentiable(t._payload.dtype)
-            for i, t in enumerate(self._targets())
+            first[id(t)].get("_requires", False) and is_differentiable(first[id(t)]["_payload"].dtype) for t in self._targets()
         )
         mask += (False,) * (len(specs) - len(mask))
         cotangents = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals if is_differentiable(a.dtype)]
@@ -90,19 +91,24 @@ class Trace:
         """
         targets = self._targets()
         values, rest = arrays[: len(targets)], arrays[len(targets) :]
+        slopes, rest = rest[: len(self.held)], rest[len(self.held) :]
         tracing = Tracing(self.recording, rest[self.numbers :], rest[: self.numbers])
         touched = {
-            id(t): t for t in [*targets, *self.written, *(t for t, _ in self.recording.grads.values()), *self.written_grads]
+            id(t): t for t in [*self.tensors, *targets, *self.written, *self.held, *(t for t, _ in self.recording.grads.values()), *self.written_grads]
         }
         before = [(t, dict(t.__dict__)) for t in touched.values()]
         try:
+            for t in [*self.tensors, *self.cells]:
+                t.__dict__.clear()
+                t.__dict__.update(self.recording.first[id(t)])
+            self.flags_before = [t._requires for t in [*self.tensors, *self.cells]]
             for target, value in zip(targets, values, strict=True):
                 target._payload = value
             for t in self.written_grads:
-                if all(t is not h for h in self.held):
-                    t._grad = None
+                t._grad = None
             with tracing:
-                tracing.inside.update({id(t._grad): None for t in self.held})
+                for t, slope in zip(self.held, slopes, strict=True):  # the recorded call may have cleared them
+                    t._grad = make(slope)
                 starts = [place_of(t) for t, m in zip(targets, pull[0], strict=False) if m] if pull else []
                 self.found = {id(t): t._grad for t in self.written_grads}
                 self.places = [(t._requires, t._node) for t in self.written]
@@ -135,8 +141,14 @@ class Trace:
         self.records = ON_TAPE in self.history or ON_TAPE in self.written_history
         grads = [t._grad for t, (left, _) in zip(self.written_grads, self.left, strict=True) if left in (FRESH, SAME)]
         self.guards = self.recording.decisions
+        self.flags = self._flags()
         outputs = [*outcomes.values, *map(value_of, self.written), *map(value_of, grads), *tracing.guards]
         return [array(value) for value in outputs]
+
+    def _flags(self) -> list[tuple[Handle, bool]]:
+        """Leaves from outside whose ``requires_grad`` the function has changed."""
+        outer = [*self.tensors, *self.cells]
+        return [(t, t._requires) for t, flag in zip(outer, self.flags_before, strict=True) if t._requires != flag and t._node is None]
 
     def _pulled(self, result: Any, cotangents: Sequence[Any], starts: list, targets: list[Handle], tracing: Tracing) -> list[Any]:
         """The gradients at ``starts`` (the places of ``targets``) of the results that are on the tape."""

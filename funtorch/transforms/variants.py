@@ -61,8 +61,9 @@ class Variant:
         self.taken = None if len(trace.taken) == len(tensors) else trace.taken
         self.cells = trace.cells
         self.views = [c for c in self.cells if c._base is not None]
-        self.avals = [(c._payload.shape, c._payload.dtype) for c in self.cells]
-        self.requires = [c._requires for c in self.cells]
+        first = [recording.first[id(c)] for c in self.cells]
+        self.avals = [(fields["_payload"].shape, fields["_payload"].dtype) for fields in first]
+        self.requires = [fields.get("_requires", False) for fields in first]
         self.versions: list[int] = []
         self.cell_ids = frozenset(map(id, self.cells))
         self.modules = list(recording.modules.values())
@@ -84,6 +85,7 @@ class Variant:
         # An argument that was one Tensor in all recordings: the function may know it otherwise.
         self.fixed = [(i, ref) for i, (t, ref) in enumerate(zip(tensors, earlier, strict=True)) if ref() is t]
         self.chains = self._chains(trace)
+        self.flagged, self.flags = Place([t for t, _ in trace.flags], tensors), [flag for _, flag in trace.flags]
         values, written = len(self.history), len(trace.written)
         fresh = sum(left in (FRESH, SAME) for left, _ in self.left)
         self.ends = (values, values + written, values + written + fresh)
@@ -175,6 +177,8 @@ class Variant:
         result = self._result(results, made, tensors, grads)
         for effect in self.effects:
             effect()
+        for tensor, flag in zip(self.flagged.now(tensors), self.flags, strict=True) if self.flags else ():
+            tensor._requires = flag
         return result
 
     def _ran(self, tensors: list[Handle]) -> tuple[Any, Sequence[Any]]:

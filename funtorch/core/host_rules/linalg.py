@@ -6,7 +6,34 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .table import Equation, rule
+from .table import Equation, Inline, rule
+
+Build = Callable[[Equation], Callable | Inline | None]
+
+
+def matrix_rule(name: str) -> Callable:
+    """Registers a builder for dtypes that LAPACK has, and matrices with something in them."""
+
+    def register(build: Build) -> Build:
+        def checked(eqn: Equation) -> Callable | Inline | None:
+            if not all(a.dtype.kind in "fc" and a.dtype.itemsize >= 4 for a in eqn.inputs):
+                return None
+            return of_nothing(eqn) if any(0 in a.shape for a in eqn.inputs) else build(eqn)
+
+        rule(name, dense=True)(checked)
+        return build
+
+    return register
+
+
+def of_nothing(eqn: Equation) -> Callable:
+    """What decompositions of matrices without elements give: identities (bases), 0, 1, 2, ... (permutations), or nothing."""
+    results = [np.zeros(o.shape, o.dtype) for o in eqn.outputs]
+    for result in results:
+        if result.size:
+            result[...] = np.arange(result.shape[-1]) if result.dtype.kind == "i" else np.eye(*result.shape[-2:])
+        result.flags.writeable = False
+    return lambda *_: results if len(results) > 1 else results[0]
 
 
 def over_stack(function: Callable, outputs: int) -> Callable:
@@ -30,15 +57,8 @@ def _stacked(results, batch):
     return joined.reshape(*batch, *joined.shape[1:])
 
 
-def _serves(eqn: Equation) -> bool:
-    """Whether LAPACK has the dtype, and there is anything to compute."""
-    return all(a.dtype.kind in "fc" and a.dtype.itemsize >= 4 and 0 not in a.shape for a in eqn.inputs)
-
-
-@rule("cholesky", dense=True)
+@matrix_rule("cholesky")
 def cholesky(eqn: Equation) -> Callable | None:
-    if not _serves(eqn):
-        return None
 
     def one(x):
         try:
@@ -57,10 +77,8 @@ def cholesky(eqn: Equation) -> Callable | None:
     return run
 
 
-@rule("triangular_solve", dense=True)
+@matrix_rule("triangular_solve")
 def triangular_solve(eqn: Equation) -> Callable | None:
-    if not _serves(eqn):
-        return None
     from scipy.linalg.blas import get_blas_funcs
 
     p = eqn.params
@@ -76,10 +94,8 @@ def triangular_solve(eqn: Equation) -> Callable | None:
     return over_stack(one, 1)
 
 
-@rule("lu", dense=True)
+@matrix_rule("lu")
 def lu(eqn: Equation) -> Callable | None:
-    if not _serves(eqn):
-        return None
     from scipy.linalg.lapack import get_lapack_funcs
 
     factor = get_lapack_funcs("getrf", dtype=np.dtype(eqn.dtype))
@@ -104,36 +120,34 @@ def lu_pivots_to_permutation(eqn: Equation) -> Callable:
     size = int(eqn.params["permutation_size"])
 
     def run(pivots):
+        if not pivots.size:
+            return np.tile(np.arange(size, dtype=np.int32), (*pivots.shape[:-1], 1))
         flat = pivots.reshape(-1, pivots.shape[-1])
         return np.array([permutation(p, size) for p in flat], np.int32).reshape(*pivots.shape[:-1], size)
 
     return run
 
 
-@rule("geqrf", dense=True)
+@matrix_rule("geqrf")
 def geqrf(eqn: Equation) -> Callable | None:
-    if not _serves(eqn):
-        return None
     from scipy.linalg.lapack import get_lapack_funcs
 
     factor = get_lapack_funcs("geqrf", dtype=np.dtype(eqn.dtype))
     return over_stack(lambda x: factor(x)[:2], 2)
 
 
-@rule("householder_product", dense=True)
+@matrix_rule("householder_product")
 def householder_product(eqn: Equation) -> Callable | None:
-    if not _serves(eqn) or len(eqn.shape) != 2:
-        return None
     from scipy.linalg.lapack import get_lapack_funcs
 
     name = "orgqr" if np.dtype(eqn.dtype).kind == "f" else "ungqr"
     form = get_lapack_funcs(name, dtype=np.dtype(eqn.dtype))
-    return lambda a, taus: form(a, taus)[0]
+    return over_stack(lambda a, taus: form(a, taus)[0], 1)
 
 
-@rule("qr", dense=True)
+@matrix_rule("qr")
 def qr(eqn: Equation) -> Callable | None:
-    if not _serves(eqn) or eqn.params.get("pivoting"):
+    if eqn.params.get("pivoting"):
         return None
     if eqn.params["full_matrices"]:
         return lambda x: tuple(np.linalg.qr(x, "complete"))
@@ -141,23 +155,32 @@ def qr(eqn: Equation) -> Callable | None:
 
 
 def _or_nan(function: Callable, eqn: Equation) -> Callable:
-    """``function``, but NaNs where it does not converge, as XLA gives."""
+    """``function`` of a stack, but NaNs for a matrix for which it does not converge, as XLA gives."""
+    batch = len(eqn.inputs[0].shape) - 2
+
+    def one(x):
+        try:
+            return function(x)
+        except np.linalg.LinAlgError:
+            results = [np.full(o.shape[batch:], np.nan, o.dtype) for o in eqn.outputs]
+            return results if len(results) > 1 else results[0]
+
+    each = over_stack(one, len(eqn.outputs))
 
     def run(x):
         try:
             return function(x)
         except np.linalg.LinAlgError:
-            results = [np.full(o.shape, np.nan, o.dtype) for o in eqn.outputs]
-            return results if len(results) > 1 else results[0]
+            return each(x)
 
     return run
 
 
 def _is_plain(eqn: Equation, names: tuple[str, ...]) -> bool:
-    return _serves(eqn) and all(eqn.params.get(name) is None for name in names)
+    return all(eqn.params.get(name) is None for name in names)
 
 
-@rule("eigh", dense=True)
+@matrix_rule("eigh")
 def eigh(eqn: Equation) -> Callable | None:
     if not _is_plain(eqn, ("subset_by_index", "algorithm")):
         return None
@@ -170,7 +193,7 @@ def eigh(eqn: Equation) -> Callable | None:
     return _or_nan(run, eqn)
 
 
-@rule("svd", dense=True)
+@matrix_rule("svd")
 def svd(eqn: Equation) -> Callable | None:
     if not _is_plain(eqn, ("subset_by_index", "algorithm")):
         return None
@@ -185,10 +208,10 @@ def svd(eqn: Equation) -> Callable | None:
     return _or_nan(run, eqn)
 
 
-@rule("eig", dense=True)
+@matrix_rule("eig")
 def eig(eqn: Equation) -> Callable | None:
-    left, right = eqn.params["compute_left_eigenvectors"], eqn.params["compute_right_eigenvectors"]
-    if left or not _is_plain(eqn, ("implementation",)):
+    left, right = (bool(eqn.params[f"compute_{side}_eigenvectors"]) for side in ("left", "right"))
+    if not _is_plain(eqn, ("implementation",)):
         return None
     from scipy.linalg import (
         eig as solve,
@@ -197,12 +220,14 @@ def eig(eqn: Equation) -> Callable | None:
     dtype = np.dtype(eqn.dtype)
 
     def one(x):
-        if not right:
-            return solve(x, right=False, check_finite=False).astype(dtype, copy=False)
-        values, vectors = solve(x, check_finite=False)
-        return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+        if not np.isfinite(x).all():
+            raise np.linalg.LinAlgError
+        found = solve(x, left=left, right=right, check_finite=False)
+        if not left and not right:
+            return found.astype(dtype, copy=False)
+        return [part.astype(dtype, copy=False) for part in found]
 
-    return _or_nan(over_stack(one, 1 + right), eqn)
+    return _or_nan(over_stack(one, 1 + left + right), eqn)
 
 
 TRANSFORMS = (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn)  # by lax's fft_type

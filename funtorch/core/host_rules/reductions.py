@@ -1,15 +1,13 @@
-"""Reductions and cumulative operations: one ``ufunc.reduce`` or ``ufunc.accumulate`` each.
-
-Sums of float16 and bfloat16 are accumulated in float32 and rounded once, as XLA does; running ones are rounded at each step.
+"""Reductions: one ``ufunc.reduce`` each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
+from .narrow import tree
 from .table import Equation, Inline, is_narrow_float, rule, sole_primitive
 
 REDUCTIONS: dict[str, np.ufunc] = {
@@ -20,13 +18,6 @@ REDUCTIONS: dict[str, np.ufunc] = {
     "reduce_and": np.bitwise_and,
     "reduce_or": np.bitwise_or,
     "reduce_xor": np.bitwise_xor,
-}
-CUMULATIVE: dict[str, np.ufunc] = {
-    "cumsum": np.add,
-    "cumprod": np.multiply,
-    "cummax": np.maximum,
-    "cummin": np.minimum,
-    "cumlogsumexp": np.logaddexp,
 }
 MONOIDS: dict[str, np.ufunc] = {
     "add": np.add,
@@ -68,6 +59,8 @@ def reducer(ufunc: np.ufunc, axes: tuple[int, ...], eqn: Equation) -> Callable |
         empty = np.full(eqn.shape, identity(ufunc, dtype))
         return lambda x: empty
     reduced = None if len(axes) == len(shape) else axes[0] if len(axes) == 1 else axes
+    if is_narrow_float(dtype) and ufunc in (np.add, np.multiply):
+        return tree(ufunc, axes, shape, identity(ufunc, dtype))
     if is_narrow_float(dtype):
         return Inline("{k[0]}({0}.astype({k[1]}), {k[2]}).astype({k[3]})", ufunc.reduce, np.dtype("f4"), reduced, dtype)
     if ufunc in (np.add, np.multiply) and dtype.kind in "iu" and dtype.itemsize < 8:
@@ -83,32 +76,6 @@ def general(eqn: Equation) -> Callable | None:
     inner = reducer(ufunc, tuple(int(a) for a in eqn.params["dimensions"]), eqn)
     inner = inner.function(1) if isinstance(inner, Inline) else inner
     return lambda x, start: ufunc(inner(x), start)
-
-
-@rule(*CUMULATIVE)
-def cumulative(eqn: Equation) -> Callable:
-    ufunc, axis, dtype = CUMULATIVE[eqn.name], int(eqn.params["axis"]), np.dtype(eqn.dtype)
-    flip = (slice(None),) * axis + (slice(None, None, -1),) if eqn.params["reverse"] else ()
-    if is_narrow_float(dtype):
-        scan = partial(_by_halves, ufunc)
-        return lambda x: (scan(x[flip].swapaxes(0, axis)) if flip else scan(x.swapaxes(0, axis))).swapaxes(0, axis)[flip]
-    accumulate = ufunc.accumulate
-
-    def run(x):
-        return accumulate(x[flip], axis, dtype)[flip] if flip else accumulate(x, axis, dtype)
-
-    return run
-
-
-def _by_halves(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
-    """The running ``ufunc`` over axis 0 in the order in which XLA combines: results of narrow floats are rounded at each step."""
-    if len(x) < 2:
-        return x
-    result = np.empty_like(x)
-    result[0] = x[0]
-    result[1::2] = odd = _by_halves(ufunc, ufunc(x[:-1:2], x[1::2]))
-    result[2::2] = ufunc(odd[: (len(x) - 1) // 2], x[2::2])
-    return result
 
 
 @rule("argmax", "argmin")

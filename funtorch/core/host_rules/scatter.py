@@ -80,21 +80,18 @@ def _writer(ufunc: np.ufunc | None, places: Places, unique: bool, dtype: np.dtyp
 
     else:
         width = prod(places.inner)
+        by_rows = width >= 4 and not is_narrow_float(dtype)  # sums of narrow floats are rounded after each, as XLA does
 
         def write(x, index, u):
-            if width >= 4 and prod(u.shape) >= ROWS_FROM * width:
-                _write_rows(ufunc, x, index, u, dtype)
-            elif is_narrow_float(dtype):
-                whole = x.astype(np.float32)
-                ufunc.at(whole, index, u.astype(np.float32))
-                x[...] = whole
+            if by_rows and prod(u.shape) >= ROWS_FROM * width:
+                _write_rows(ufunc, x, index, u)
             else:
                 ufunc.at(x, index, u)
 
     return write
 
 
-def _write_rows(ufunc: np.ufunc, x: np.ndarray, index: tuple, u: np.ndarray, dtype: np.dtype) -> None:
+def _write_rows(ufunc: np.ufunc, x: np.ndarray, index: tuple, u: np.ndarray) -> None:
     """Combines the updates of each row, found by sorting, and writes each row once."""
     leading = x.shape[: len(index)]
     flat = np.ravel_multi_index(np.broadcast_arrays(*index), leading).ravel()
@@ -103,7 +100,5 @@ def _write_rows(ufunc: np.ufunc, x: np.ndarray, index: tuple, u: np.ndarray, dty
     firsts = np.flatnonzero(np.concatenate(([True], flat[1:] != flat[:-1])))
     rows = np.broadcast_to(u, (*u.shape[: u.ndim - (x.ndim - len(index))], *x.shape[len(index) :]))
     rows = rows.reshape(len(order), *x.shape[len(index) :])[order]
-    if is_narrow_float(dtype):
-        rows = rows.astype(np.float32)
     where = np.unravel_index(flat[firsts], leading)
-    x[where] = ufunc(x[where], ufunc.reduceat(rows, firsts, axis=0)).astype(dtype, copy=False)
+    x[where] = ufunc(x[where], ufunc.reduceat(rows, firsts, axis=0))

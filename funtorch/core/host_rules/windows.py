@@ -77,13 +77,14 @@ def _reducer(ufunc: np.ufunc, neutral: Any, windows: Windows, dtype: np.dtype, s
     """One axis after the other: each of these reductions over a box is one over each of its sides."""
     if 0 in windows.operand or 0 in shape:
         return lambda x: np.full(shape, neutral, dtype)
-    inner = np.dtype(np.float32) if is_narrow_float(dtype) else dtype
-    pad = windows.pad(inner)
+    pad = windows.pad(dtype)
+    if is_narrow_float(dtype) and ufunc is np.add:
+        return _rounded_each_time(windows, pad, neutral)
     axes = [a for a, n in enumerate(windows.sizes) if n != 1 or windows.strides[a] != 1]
     views = [[windows.along(axis, offset) for offset in range(windows.sizes[axis])] for axis in axes]
 
     def run(x):
-        x = pad(x.astype(inner, copy=False), neutral)
+        x = pad(x, neutral)
         for first, *others in views:
             seen = x
             x = seen[first]
@@ -91,7 +92,21 @@ def _reducer(ufunc: np.ufunc, neutral: Any, windows: Windows, dtype: np.dtype, s
                 x = ufunc(x, seen[others[0]])
                 for other in others[1:]:
                     ufunc(x, seen[other], out=x)
-        return x.astype(dtype, copy=False)
+        return x
+
+    return run
+
+
+def _rounded_each_time(windows: Windows, pad: Callable, neutral: Any) -> Callable:
+    """Sums of narrow floats, in the order in which XLA adds."""
+    first, *others = windows.views()
+
+    def run(x):
+        x = pad(x, neutral)
+        total = np.array(x[first])
+        for view in others:
+            total = np.add(total, x[view])
+        return total
 
     return run
 

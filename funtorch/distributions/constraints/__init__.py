@@ -21,7 +21,7 @@ from .numbers import (
     _HalfOpenInterval,
     _IntegerGreaterThan,
     _IntegerInterval,
-    _IntegerLessThan,
+    _IntegerLessThan,  # noqa: F401
     _Interval,
     _LessThan,
     _Real,

@@ -25,7 +25,7 @@ from .elementwise import (
     SoftplusTransform,
     TanhTransform,
 )
-from .transform import Transform, _InverseTransform
+from .transform import Transform, _InverseTransform  # noqa: F401
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform", "CumulativeDistributionTransform",

@@ -311,7 +311,9 @@ class CatTransform(_Several):
         super().__init__(cache_size=cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.transforms):
-            raise ArgumentValueError(f"CatTransform(): {len(self.transforms)} transforms need as many lengths, got {self.lengths}")
+            raise ArgumentValueError(
+                f"CatTransform(): {len(self.transforms)} transforms need as many lengths, got {self.lengths}"
+            )
         self.dim = dim
 
     @property
@@ -329,7 +331,9 @@ class CatTransform(_Several):
 
     def _apart(self, value: Tensor) -> Sequence[Tensor]:
         if value.shape[self.dim] != self.length:
-            raise ArgumentValueError(f"CatTransform: a value of shape {list(value.shape)} must have {self.length} entries along {self.dim}")
+            raise ArgumentValueError(
+                f"CatTransform: a value of shape {list(value.shape)} must have {self.length} entries along {self.dim}"
+            )
         return value.split(self.lengths, self.dim)
 
     def _together(self, parts: Sequence[Tensor], dim: int) -> Tensor:

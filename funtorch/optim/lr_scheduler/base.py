@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
+from ...core.recorder import effect, refuse
+from ...core.state import state
 from ...errors import ArgumentTypeError, ArgumentValueError
 from ...tensor import Tensor
 from ..optimizer import Optimizer
@@ -53,6 +57,21 @@ def check_optimizer(optimizer: Any) -> None:
         raise ArgumentTypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
+def watched(step: Callable) -> Callable:
+    """``step`` so that compiled code around it goes to the next epoch at each call, though a program only has numbers."""
+
+    @functools.wraps(step)
+    def inside(self: Any, *args: Any, **kwargs: Any) -> None:
+        if state.recorder is None:
+            step(self, *args, **kwargs)
+            return
+        if any(isinstance(a, Tensor) for a in (*args, *kwargs.values())):
+            refuse("a schedule decides by the value of a Tensor")
+        effect(functools.partial(step, self, *args, **kwargs), (id(self), args, tuple(kwargs.items())))
+
+    return inside
+
+
 class LRScheduler:
     """Base of schedules. A subclass defines ``get_lr``: the rates for epoch ``self.last_epoch``, one for each group.
 
@@ -69,6 +88,11 @@ class LRScheduler:
 
     _get_lr_called_within_step = False
     _is_initial = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = watched(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
@@ -109,6 +133,7 @@ class LRScheduler:
         """The rates for epoch ``self.last_epoch``, given those of the epoch before in the groups."""
         raise NotImplementedError(f"{type(self).__name__} must define get_lr()")
 
+    @watched
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, or (deprecated) to the one that is given. Call it after ``optimizer.step()``."""
         if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):

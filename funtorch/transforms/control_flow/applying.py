@@ -18,6 +18,7 @@ from ...ops.buffers import update
 from .checking import require_none_failed
 from .fingerprints import fingerprint, op_for
 from .lifting import Body, Met
+from .printing import Printing, silent
 from .sampling import key_from
 from .unbounded import Unbounded, refusing
 
@@ -29,17 +30,15 @@ class Parts:
 
     __slots__ = ("own", "written", "outer", "keys", "constants")
 
-    def __init__(self, arrays: Sequence[Array], counts: tuple[int, int, int], constants: Sequence[int]) -> None:
-        own, written, outer, keys = arrays[: -sum((*counts, *constants)) or None], [], [], []
-        left = list(arrays[len(own) :])
-        groups = [[left.pop(0) for _ in range(count)] for count in (*counts, *constants)]
-        self.own = list(own)
-        self.written, self.outer, self.keys, *self.constants = groups
+    def __init__(self, arrays: Sequence[Array], counts: tuple[int, int, int], sizes: Sequence[int]) -> None:
+        given = list(arrays)
+        taken = [[given.pop() for _ in range(count)][::-1] for count in reversed((*counts, *sizes))]
+        self.own = given
+        self.written, self.outer, self.keys, *self.constants = reversed(taken)
 
 
-def runner(body: Body) -> Callable:
-    """The pure function ``(constants, *inputs) -> list of arrays`` of a body. It keeps the steps, and none of the values."""
-    jaxpr = body.closed.jaxpr
+def runner(jaxpr: Any) -> Callable:
+    """The pure function ``(constants, *inputs) -> list of arrays`` of a body's jaxpr. It keeps the steps, and none of the values."""
 
     def run(constants: Sequence[Array], *inputs: Array) -> list[Array]:
         return jaxpr_as_fun(ClosedJaxpr(jaxpr, list(constants)))(*inputs)
@@ -66,7 +65,14 @@ def apply(
     key = (met.name, statics, form, counts, bool(met.checks), tuple([fingerprint(body.closed) for body in bodies]))
 
     def make_op() -> Op:
-        function = build([runner(body) for body in bodies])
+        jaxprs = [body.closed.jaxpr for body in bodies]
+        op = made_of(jaxprs)
+        if not any(jaxpr.effects for jaxpr in jaxprs):
+            return op
+        return Printing(op.fn, met.name, made_of(list(map(silent, jaxprs))))
+
+    def made_of(jaxprs: Sequence[Any]) -> Op:
+        function = build(list(map(runner, jaxprs)))
         return form(lambda *arrays: tuple(function(Parts(arrays, counts, sizes))), met.name)
 
     flat = [c for some in constants for c in some]

@@ -27,6 +27,7 @@ from ...core.variables import depends
 from ...core.views import alias
 from ...errors import OpError, TracedValueError
 from ...tensor import host_array
+from .custom import attach
 from .sampling import WORDS, sampled, unpacked
 
 MAX_RUNS = 16
@@ -199,6 +200,9 @@ class Lifting(Nested):
     def walk(self, nodes: Sequence[Any]) -> None:
         if any(node.seq < self.start for node in nodes):
             raise OpError(FOREIGN.format(self.met.name))
+
+    def attach(self, body: Any, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+        attach(body, tensors, results)
 
     def check(self, passed: Any, error: type[Exception], message: str) -> bool:
         number = np.int32(self.met.number((error, message)))

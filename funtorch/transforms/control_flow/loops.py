@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import dtypes
-from ...core.handle import Handle, value_of
+from ...core.handle import Handle
 from ...core.op import Op
-from ...core.trees import Spec, flatten, unflatten
+from ...core.trees import flatten, unflatten
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError, describe
 from ...tensor import Tensor
 from .applying import Parts, apply, check_function, kept

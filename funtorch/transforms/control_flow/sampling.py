@@ -55,7 +55,7 @@ def _random(key: Array, shape: tuple, dtype: Any, bounds: tuple) -> Array:
     if jnp.issubdtype(dtype, jnp.floating):
         greatest = 2 ** (jnp.finfo(dtype).nmant + 1)
     else:
-        greatest = 1 if dtype == bool else int(jnp.iinfo(dtype).max)
+        greatest = 1 if np.dtype(dtype).kind == "b" else int(jnp.iinfo(dtype).max)
     low, high = (0 if low is None else low), (greatest if high is None else high - 1)
     bits = jax.random.bits(key, shape, jnp.uint64)
     return (bits % jnp.uint64(high - low + 1)).astype(jnp.int64).__add__(low).astype(dtype)

@@ -75,7 +75,7 @@ class LoaderIterator:
     def _counted(self, worker: int) -> None:
         self.progress.given[worker] += 1
         count = sum(self.progress.given)
-        if self._announced is not None and count > self._announced:
+        if self._announced is not None and count == self._announced + 1:
             warnings.warn(_TOO_LONG.format(self._name, self._announced, count), stacklevel=3)
 
 

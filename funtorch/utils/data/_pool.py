@@ -94,8 +94,9 @@ class WorkerPool:
 
     def _died(self) -> OpError:
         """The error that tells which workers are dead, and what of."""
-        wait([process.sentinel for process in self.processes], _MORE_PATIENCE)
-        dead = [process for process in self.processes if process.exitcode is not None]
+        sentinels = {process.sentinel: process for process in self.processes}
+        dead = [sentinels[sentinel] for sentinel in wait([*sentinels], _MORE_PATIENCE)]
+        _join(dead, _MORE_PATIENCE)  # its files are closed a moment before it has an exit code
         pids = ", ".join(str(process.pid) for process in dead)
         causes = "; ".join(_cause(process.exitcode) for process in dead)
         return OpError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly: {causes}")
@@ -122,7 +123,9 @@ def _join(processes: Sequence[Any], patience: float) -> None:
         process.join(max(limit - time.monotonic(), 0))
 
 
-def _cause(code: int) -> str:
+def _cause(code: int | None) -> str:
+    if code is None:
+        return "it no longer answers"
     if code >= 0:
         return f"exit code {code}"
     with contextlib.suppress(ValueError):

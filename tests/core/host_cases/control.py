@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
-from jax.experimental.layout import Format, Layout, with_layout_constraint
+from jax.experimental.layout import Layout, with_layout_constraint
 
 from .drawing import FLOATS, WIDE, Case, seeds, tame
 
@@ -96,6 +96,10 @@ def constrained(x):
     return with_layout_constraint(x, Layout((0, 1)))
 
 
+def sharded(x):
+    return lax.with_sharding_constraint(jnp.sin(x), jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0]))
+
+
 def composed(x):
     return lax.composite(lambda x: jnp.tanh(x), "own.tanh")(x)
 
@@ -117,5 +121,6 @@ CASES = {
     "device_put": calls(lambda x: jax.device_put(jnp.sin(x))),
     "optimization_barrier": calls(lambda x: lax.optimization_barrier((x, jnp.sin(x)))),
     "layout_constraint": calls(constrained),
+    "sharding_constraint": calls(sharded),
     "platform_index": calls(lambda x: lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos)),
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
 from jax import lax
+from jax.extend.core.primitives import add_jaxvals_p
 
-from .drawing import BOOL, COMPLEX, EVERY, FLOATS, INTS, NARROW, SIGNED, UNSIGNED, WIDE, Case, array, edges, seeds, shapes
+from .drawing import BOOL, COMPLEX, EVERY, FLOATS, INTS, NARROW, SIGNED, WIDE, Case, array, edges, seeds, shapes
 
 MANY = (60,)  # an example costs a compilation, an element nothing
 
@@ -119,11 +119,6 @@ def complexes(draw, fn: Callable) -> Case:
     return Case(lambda x, y: fn(lax.complex(x, y)), (array(seed, MANY, dtype), array(seed + 1, MANY, dtype)))
 
 
-def total(compare: Callable) -> Callable:
-    return lambda x, y: compare.bind(x, y)
-
-
-BOTH = FLOATS + COMPLEX
 CASES = {
     **{n: unary(getattr(lax, n), FLOATS + SIGNED + COMPLEX) for n in ("neg", "abs", "sign")},
     **{n: unary(getattr(lax, n), FLOATS, 0) for n in ("floor", "ceil", "is_finite")},
@@ -139,7 +134,9 @@ CASES = {
     **{n: several(getattr(lax, n), 2, FLOATS + INTS + BOOL, zeros=False) for n in ("max", "min")},
     "atan2": several(lax.atan2, 2, FLOATS, 8),
     "nextafter": several(lax.nextafter, 2, FLOATS, 0),
+    "add_any": several(add_jaxvals_p.bind, 2, FLOATS + COMPLEX),
     **{n: several(getattr(lax, n), 2, EVERY) for n in ("eq", "ne")},
+    **{n: several(getattr(lax, f"{n}_p").bind, 2, FLOATS + INTS) for n in ("lt_to", "le_to", "eq_to")},
     **{n: several(getattr(lax, n), 2, FLOATS + INTS + BOOL) for n in ("lt", "le", "gt", "ge")},
     **{n: several(getattr(lax, f"bitwise_{n}"), 2, INTS + BOOL) for n in ("and", "or", "xor")},
     "not": unary(lax.bitwise_not, INTS + BOOL),

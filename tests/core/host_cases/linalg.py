@@ -17,12 +17,12 @@ TRANSFORMS = {"FFT": COMPLEX, "IFFT": COMPLEX, "RFFT": WIDE, "IRFFT": COMPLEX}
 
 
 @st.composite
-def matrices(draw, fn: Callable, dtypes=WIDE + COMPLEX, rows=None, columns=None, positive=False, stacks=True) -> Case:
-    """Stacks of matrices, or one; well conditioned. An empty one is left to XLA."""
+def matrices(draw, fn: Callable, dtypes=WIDE + COMPLEX, positive=False, square=False, tall=False) -> Case:
+    """Stacks of matrices, or one; well conditioned, or without elements."""
     dtype, seed = draw(st.sampled_from(dtypes)), draw(seeds)
-    n = rows or draw(st.integers(1, 5))
-    m = columns or (n if positive else draw(st.integers(1, 5)))
-    batch = draw(st.sampled_from([(), (2,), (2, 3)] if stacks else [()]))
+    n, m = draw(st.integers(0, 5)), draw(st.integers(0, 5))
+    n, m = (n, n) if positive or square else (max(n, m), min(n, m)) if tall else (n, m)
+    batch = draw(st.sampled_from([(), (2,), (2, 3), (0,)]))
     x = tame(seed, (*batch, n, m), dtype, -1, 1)
     x = x + 3 * np.eye(n, m, dtype=dtype)
     x = x @ x.conj().swapaxes(-1, -2) if positive else x
@@ -51,8 +51,8 @@ def made_again_by_svd(x, full: bool):
 
 
 def made_again_by_eig(x):
-    w, v = linalg.eig(x, compute_left_eigenvectors=False)
-    return w.sum(-1), v @ (w[..., None] * jnp.linalg.inv(v))
+    w, u, v = linalg.eig(x)
+    return w.sum(-1), v @ (w[..., None] * jnp.linalg.inv(v)), x.swapaxes(-1, -2).conj() @ u - w.conj()[..., None, :] * u
 
 
 @st.composite
@@ -84,16 +84,24 @@ def indefinite(draw) -> Case:
     return Case(lambda x: linalg.cholesky(x, symmetrize_input=False), (stack,))
 
 
+@st.composite
+def not_a_number(draw, fn: Callable) -> Case:
+    """One matrix of a stack has a NaN: it alone gives NaNs."""
+    x = np.stack([2 * np.eye(3), np.eye(3)]).astype(draw(st.sampled_from(WIDE)))
+    x[1, 0, 1] = x[1, 1, 0] = np.nan
+    return Case(lambda x: [jnp.abs(part) for part in fn(x)], (x,), 100, 4.0)
+
+
 CASES = {
     "cholesky": st.one_of(matrices(lambda x: linalg.cholesky(x, symmetrize_input=False), positive=True), indefinite()),
     "triangular_solve": triangular(),
     "lu": matrices(linalg.lu),
     "lu_pivots_to_permutation": matrices(lambda x: linalg.lu_pivots_to_permutation(linalg.lu(x)[1], x.shape[-2])),
     "geqrf": matrices(lambda x: jnp.linalg.qr(x, mode="raw")),
-    "householder_product": matrices(reflected, rows=5, columns=3),
+    "householder_product": matrices(reflected, tall=True),
     "qr": matrices(partial(absolute_q, full=False)) | matrices(partial(absolute_q, full=True)),
-    "eigh": matrices(partial(made_again_by_eigh, lower=True), positive=True),
-    "svd": matrices(partial(made_again_by_svd, full=False)) | matrices(lambda x: linalg.svd(x, compute_uv=False)),
-    "eig": matrices(made_again_by_eig, rows=4, columns=4),
+    "eigh": matrices(partial(made_again_by_eigh, lower=True), positive=True) | not_a_number(linalg.eigh),
+    "svd": not_a_number(linalg.svd) | matrices(partial(made_again_by_svd, full=False)) | matrices(lambda x: linalg.svd(x, compute_uv=False)),
+    "eig": matrices(made_again_by_eig, square=True) | not_a_number(lambda x: linalg.eig(x)[:1]),
     "fft": transforms(),
 }

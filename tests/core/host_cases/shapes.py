@@ -119,4 +119,7 @@ CASES = {
     "stack": moves(stacked),
     "unstack": moves(unstacked),
     "iota": moves(iota),
+    "empty": moves(lambda draw, shape: lambda x: (lax.empty(shape, x.dtype), x)),
+    "broadcast as copy": moves(lambda draw, shape: lambda x: jnp.broadcast_to(x[..., None], (2, *shape, 3))),
+    "broadcast as view": moves(lambda draw, shape: lambda x: lax.rev(jnp.broadcast_to(x[..., None], (*shape, 5000)), (0,))),
 }
