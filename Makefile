@@ -1,6 +1,8 @@
 # make demo: the five-part tour on real data.   make test: the tests.   See CONTRIBUTING.md for the rest.
 PYTHON ?= python3
 BIN := .venv/bin
+# make test ENGINE=host (or kernel): the same with every operation in one of the engine's tiers; make parity likewise.
+export FUNTORCH_ENGINE := $(or $(ENGINE),$(FUNTORCH_ENGINE))
 
 .PHONY: demo test parity bench lint docs clean
 

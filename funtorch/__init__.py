@@ -89,10 +89,17 @@ def typename(obj):
 
 
 _LAZY = (
-    "_higher_order_ops", "accelerator", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "jit", "linalg", "masked",
+    "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "jit", "linalg", "masked",
     "models", "mps", "nn", "optim", "profiler", "random", "return_types", "signal", "sparse", "special", "utils", "xpu",
 )  # fmt: skip
 _LAZY_NAMES = {
+    "amp.autocast_mode": ("autocast",),
+    "amp.settings": (
+        "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
+        "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
+        "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+        "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+    ),
     "sparse.creation": (
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
     ),

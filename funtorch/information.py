@@ -1,4 +1,4 @@
-"""``funtorch info``: what funtorch runs on."""
+"""``funtorch info``: what funtorch runs on, and how its engine is set."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from .core.disk_cache import folder
-from .core.engine import mode_in_force
+from .core import tiers
+from .core.disk_cache import folder, limit
+from .core.engine import mode_in_force, programs
 from .core.host import falls
+from .core.host_rules.falls import KEPT, lines
+from .core.host_rules.generation import TEXTS_KEPT
+from .core.host_rules.lowering import SHORTCUTS
+from .core.host_rules.table import RULES
 from .devices import from_jax
 from .version import __version__
 
@@ -32,15 +37,59 @@ def rows() -> list[tuple[str, str]]:
     ]
 
 
+def tier_rules() -> list[str]:
+    """The rules between the tiers, in words."""
+    steps = [f"below {limit:g} us: after {calls} calls" for limit, calls in tiers.PATIENCE]
+    return [
+        "NumPy estimated to be as fast as a kernel: on the host for good",
+        *steps,
+        f"{tiers.LARGE:g} us and more: a kernel at once",
+        f"a loop (while, scan): after {tiers.PATIENCE[-1][1]} calls",
+    ]
+
+
+def bounds() -> list[tuple[str, str]]:
+    """What bounds the memory and disk that the engine takes, and the variable that sets it."""
+    return [
+        ("programs and kernels kept", f"{programs.limit}, of which {len(programs)} in use (FUNTORCH_PROGRAMS)"),
+        ("kernels on disk", "none (FUNTORCH_CACHE=0)" if folder() is None else f"{limit() >> 20} MB (FUNTORCH_CACHE_MEGABYTES)"),
+        ("texts of host programs kept", str(TEXTS_KEPT)),
+        ("single primitives kept as kernels", str(KEPT)),
+    ]
+
+
+def fallen() -> list[str]:
+    """Which primitives of this process ran through XLA, and how often."""
+    if not falls:
+        return ["In this process none yet. FUNTORCH_LOGS=falls lists those of a program at its end."]
+    return [f"{falls.total()} runs of {len(falls)} primitives:", *lines()]
+
+
 def show(engine: bool = False) -> None:
-    """Print a table of `rows`, and with ``engine`` the primitives that ran through XLA for want of a NumPy rule."""
+    """Print a table of `rows`; with ``engine`` also the tiers' rules, the bounds, the NumPy rules, and what had none."""
     console = Console()
+    _print_pairs(console, rows())
+    if not engine:
+        return
+    _print_heading(console, "From host to kernel, by the microseconds that NumPy is estimated to take")
+    for line in tier_rules():
+        console.print(f"  {line}")
+    _print_heading(console, "Bounds")
+    _print_pairs(console, bounds())
+    known = sorted(name for name in {*RULES, *SHORTCUTS} if " " not in name)  # the others are steps of our own
+    _print_heading(console, f"Primitives with a NumPy rule: {len(known)}")
+    console.print(", ".join(known))
+    _print_heading(console, "Primitives that ran through XLA for want of a NumPy rule")
+    for line in fallen():
+        console.print(f"  {line}")
+
+
+def _print_heading(console: Console, text: str) -> None:
+    console.print(f"\n[bold]{text}[/bold]")
+
+
+def _print_pairs(console: Console, pairs: list[tuple[str, str]]) -> None:
     table = Table(show_header=False, box=None)
-    for name, value in rows():
+    for name, value in pairs:
         table.add_row(name, value)
     console.print(table)
-    if engine:
-        if not falls:
-            console.print("Every primitive met so far had a NumPy rule.")
-        for name, count in falls.most_common():
-            console.print(f"{name}: {count} runs through XLA for want of a NumPy rule")

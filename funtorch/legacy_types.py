@@ -16,6 +16,7 @@ from .layouts import strided
 from .ops.assignment import TYPE_NAMES
 from .ops.creation import set_default_device
 from .ops.creation import tensor as new_tensor
+from .storage import TypedStorage
 from .tensor import Tensor
 
 _OLD = "torch.set_default_tensor_type() is deprecated; use torch.set_default_dtype() and torch.set_default_device()"
@@ -49,6 +50,8 @@ def _made(cls: TensorType, args: tuple, device: Any) -> Tensor:
         if only.dtype is not cls.dtype:
             raise ArgumentTypeError(f"{cls.__name__}(): expected a Tensor of {cls.dtype!r}, got one of {only.dtype!r}")
         return only.detach()
+    if isinstance(only, TypedStorage) and only.dtype is cls.dtype:
+        return only._root.detach().view(-1)
     if all(isinstance(a, int) and not isinstance(a, bool) for a in args):
         return new_tensor(np.zeros(args or (0,), cls.dtype.numpy), device=device)
     if type(only) is not tuple and isinstance(only, tuple):  # torch.Size

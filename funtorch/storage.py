@@ -11,7 +11,7 @@ from . import dtypes
 from .core.handle import Handle, make, value_of
 from .devices import device
 from .dtypes import dtype
-from .errors import ArgumentTypeError, ArgumentValueError
+from .errors import ArgumentValueError
 from .ops import registry
 from .tensor import Tensor
 

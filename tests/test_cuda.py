@@ -211,9 +211,9 @@ def test_events_tell_the_time(working_gpu):
 
 @needs_no_gpu
 def test_amp_switches_itself_off_without_a_gpu():
-    with pytest.warns(UserWarning, match="disabled"):
+    with pytest.warns(UserWarning, match="Disabling"):
         scaler = funtorch.cuda.amp.GradScaler()
-    with pytest.warns(UserWarning, match="disabled"):
+    with pytest.warns(UserWarning, match="Disabling"):
         automatic = funtorch.cuda.amp.autocast()
     p = funtorch.tensor([1.0], requires_grad=True)
     optimizer = funtorch.optim.SGD([p], lr=0.1)
@@ -225,13 +225,6 @@ def test_amp_switches_itself_off_without_a_gpu():
     scaler.update()
     assert p.item() == pytest.approx(0.8)
     assert (scaler.get_scale(), scaler.is_enabled(), scaler.state_dict()) == (1.0, False, {})
-
-
-def test_amp_is_missing_with_a_gpu(two_gpus):
-    for make in (funtorch.cuda.amp.autocast, funtorch.cuda.amp.GradScaler):
-        with pytest.raises(NotImplementedError, match="enabled=False"):
-            make()
-        make(enabled=False)
 
 
 def test_nvtx_ranges():

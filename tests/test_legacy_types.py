@@ -130,3 +130,18 @@ def test_storages_are_those_of_the_whole():
     assert view.storage()[3] == 9.0
     assert repr(funtorch.tensor([1, 2]).storage()) == " 1\n 2\n[torch.storage.TypedStorage(device=cpu) of size 2]"
     assert isinstance(base.storage(), funtorch.TypedStorage) and isinstance(base.untyped_storage(), funtorch.UntypedStorage)
+
+
+def test_storage_types():
+    made = []
+    for lib in (torch, funtorch):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            storage = lib.ByteStorage.from_buffer(b"abc")
+            made.append((lib.ByteTensor(storage).tolist(), lib.FloatStorage([1, 2]).tolist(), len(lib.LongStorage(3))))
+            made[-1] += (lib.ShortStorage.from_buffer(b"\0\1\0\2", "big").tolist(), lib.IntStorage([1]).tolist())
+            typed = lib.ones(2).storage()
+            assert isinstance(typed, lib.FloatStorage) and not isinstance(typed, lib.DoubleStorage)
+    assert made[0] == made[1] == ([97, 98, 99], [1, 2], 3, [1, 2], [1])
+    with pytest.raises(ValueError, match="byte_order"):
+        funtorch.ByteStorage.from_buffer(b"", "odd")

@@ -94,7 +94,7 @@ class Kept:
                 continue
             if id(tensor) in numbers:
                 self.of_output[place] = numbers[id(tensor)]
-            elif id(tensor) not in ours and is_differentiable(tensor._payload.dtype):
+            elif id(tensor) not in ours and not tensor._foreign and is_differentiable(tensor._payload.dtype):
                 self.between.append(place)
         self.inputs = inputs
         return sorted(set(self.of_output.values()))

@@ -16,12 +16,14 @@ from ..errors import ArgumentValueError, FuntorchError, OpError, describe
 from . import background, forked, tiers
 from .bounded import Bounded, limit_from
 from .disk_cache import use_disk_cache
+from .memory import keep_freed_memory
 from .op import Op
 
 jax.config.update("jax_enable_x64", True)
 # Run CPU kernels in the calling thread: handing each to another thread costs more (30 to 100 us) than most of them take.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 use_disk_cache()
+keep_freed_memory()
 
 # The class of JAX's arrays, from jaxlib: asking an array for it would start JAX's backend (and claim a GPU) at import.
 CONCRETE = frozenset({np.ndarray, ArrayImpl})

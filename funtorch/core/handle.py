@@ -6,6 +6,7 @@ The class attributes are the defaults; an instance only stores what differs, so 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OpError
@@ -78,6 +79,18 @@ def make(payload: Any, birth: int = 0) -> Any:
     for watch in watchers:
         watch(new)
     return new
+
+
+def make_all(payloads: Sequence[Any]) -> list[Any]:
+    """A new Tensor without history around each payload."""
+    if watchers:
+        return [make(payload) for payload in payloads]
+    new, cls, made = object.__new__, _class, []
+    for payload in payloads:
+        handle = new(cls)
+        handle._payload = payload
+        made.append(handle)
+    return made
 
 
 def announce(new: Handle) -> Any:

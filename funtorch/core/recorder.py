@@ -6,6 +6,7 @@ function once more on JAX tracers, with the cells of a recording as inputs and o
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import weakref
@@ -19,7 +20,7 @@ from ..errors import FuntorchError
 from . import handle as handles
 from .engine import CONCRETE
 from .handle import Handle
-from .levels import WRAPPED
+from .levels import WRAPPED, Batched, Dual, inner_of
 from .state import state, watched
 from .tape import next_sequence
 
@@ -36,6 +37,14 @@ def user_place() -> str:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _single_value(tensor: Handle) -> Any:
+    """The payload that Python sees of a Tensor: below levels that give it no more than a tangent. Mapped ones stay as they are."""
+    payload = handles.value_of(tensor)
+    while type(payload) is Dual or type(payload) is Batched and payload.axis is None:
+        payload = handles.value_of(inner_of(payload))
+    return payload
 
 
 class Watcher:
@@ -85,7 +94,7 @@ class Recording(Watcher):
         self.arguments = {id(a): number for number, a in enumerate(arguments)}
         self.kept = list(arguments)
         # What arguments and cells were when they were first met.
-        self.first: dict[int, dict] = {id(a): dict(a.__dict__) for a in arguments}
+        self.first: dict[int, dict] = {id(a): _fields(a) for a in arguments}
         self.used: set[int] = set()  # the arguments that were read or written
         self.cells: dict[int, Handle] = {}
         self.written: dict[int, Handle] = {}
@@ -95,7 +104,8 @@ class Recording(Watcher):
         self.numbers: list[tuple[Any, tuple]] = []
         self.effects: list[tuple[Callable, Any]] = []
         self.decisions: list[tuple[str, np.ndarray, str]] = []  # what was asked, the value, the file and line
-        self.modules: dict[int, tuple[Any, bool]] = {}
+        self.modules: dict[int, Any] = {}
+        self.modes: list[tuple[int, bool]] = []  # the calls of modules, each with its training flag
         self.optimizers: dict[int, Any] = {}
         self.start = next_sequence()
         self.refused: str | None = None  # why this call can't be a program
@@ -112,7 +122,7 @@ class Recording(Watcher):
             self.used.add(key)
         elif key not in self.cells and type(tensor._payload) in CONCRETE:
             self.cells[key] = tensor
-            self.first[key] = dict(tensor.__dict__)
+            self.first[key] = _fields(tensor)
             if tensor._base is not None and self.is_outer(tensor._base):
                 self._cell(tensor._base)
 
@@ -151,7 +161,7 @@ class Recording(Watcher):
 
         self.read((tensor,))
         value = host_array(handles.value_of(tensor), asked)
-        if type(tensor._payload) not in WRAPPED:
+        if type(_single_value(tensor)) not in WRAPPED:
             self.decisions.append((asked, value, user_place()))
         return value
 
@@ -184,7 +194,8 @@ class Recording(Watcher):
 
     def module_called(self, module: Any) -> None:
         """A module runs, in its present mode."""
-        self.modules[id(module)] = (module, module.training)
+        self.modules[id(module)] = module
+        self.modes.append((id(module), module.training))
 
     def stepped(self, optimizer: Any) -> None:
         """An optimiser takes a step."""
@@ -205,14 +216,27 @@ class Recording(Watcher):
             tuple((id(c), k) for c, k in self.numbers),
             tuple((asked, v.dtype, v.shape, v.tobytes()) for asked, v, _ in self.decisions),
             tuple(key for _, key in self.effects),
-            tuple((k, flag) for k, (_, flag) in self.modules.items()),
+            tuple(self.modes),
         )
 
     def escaped(self, outputs: Sequence[Any]) -> bool:
         """Whether Tensors made inside are still alive that are neither results nor values of cells."""
         grads = [*(t._grad for t in self.written_grads.values()), *(t._grad for t, _ in self.grads.values())]
         known = {id(o) for out in (*outputs, *grads) for o in _with_bases(out)}
+        if not self._alive(known):
+            return False
+        gc.collect()  # hooks and retained gradients make cycles, which go away by themselves
+        return self._alive(known)
+
+    def _alive(self, known: set[int]) -> bool:
         return any(key not in known and _still_held(ref()) for key, ref in list(self.inside.items()))
+
+
+def _fields(tensor: Handle) -> dict:
+    """What a Tensor is, apart from its gradient."""
+    fields = dict(tensor.__dict__)
+    fields.pop("_grad", None)
+    return fields
 
 
 def _with_bases(value: Any) -> list[Any]:
@@ -238,6 +262,7 @@ class Tracing(Watcher):
         self.numbers = iter(numbers)
         self.decided = iter(recording.decisions)
         self.signatures = iter([s for _, _, s in recording.draws])
+        self.modes = iter(recording.modes)
         self.effects = iter([key for _, key in recording.effects])
         self.guards: list[Any] = []
 
@@ -264,7 +289,7 @@ class Tracing(Watcher):
     clear_grad = write_grad
 
     def decision(self, tensor: Handle, asked: str) -> np.ndarray:
-        payload = handles.value_of(tensor)
+        payload = _single_value(tensor)
         if type(payload) in WRAPPED:
             from ..tensor import host_array
 
@@ -302,9 +327,8 @@ class Tracing(Watcher):
         return any(next(left, None) is not None for left in (self.signatures, self.decided, self.numbers, self.effects))
 
     def module_called(self, module: Any) -> None:
-        found = self.recording.modules.get(id(module))
-        if found is None or found[1] != module.training:
-            raise Disagreement("another module ran than when the function was recorded")
+        if next(self.modes, None) != (id(module), module.training):
+            raise Disagreement("another module ran than when the function was recorded, or in another mode")
 
 
 class _unwatched:  # noqa: N801

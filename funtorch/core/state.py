@@ -22,6 +22,7 @@ class State(threading.local):
         self.levels: list[Level] = []
         self.recorder: Any = None
         self.mapped = 0
+        self.autocast: Any = None  # the automatic casts in force, see `core.casting`
 
 
 state = State()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import OpError
 from .handle import Handle, make, value_of
 from .levels import Batched, Dual
 from .op import is_differentiable
@@ -14,6 +15,8 @@ from .views import alias
 
 def variable(tensor: Handle, outside: bool) -> Any:
     """A Tensor with the values of ``tensor`` to differentiate by. It stays connected to ``tensor`` if ``outside`` records."""
+    if tensor._foreign:
+        raise OpError("a transform can't differentiate by a sparse Tensor: give it the values, and make the Tensor of them inside")
     depth = len(state.levels)
     payload = value_of(tensor)
     connected = outside and tensor._requires
@@ -29,7 +32,9 @@ def variable(tensor: Handle, outside: bool) -> Any:
 
 def frozen(tensor: Handle) -> Any:
     """``tensor`` as it is now, at the same places of the tape, for a node to keep: later writes do not reach it."""
-    payload = value_of(tensor)
+    payload: Any = value_of(tensor)
+    if tensor._foreign:
+        return type(tensor).of(payload.with_tensors(frozen))
     if type(payload) is Batched:
         payload = Batched(payload.level, frozen(payload.inner), payload.axis)
     elif type(payload) is Dual:

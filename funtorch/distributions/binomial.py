@@ -7,6 +7,7 @@ from typing import Any
 import funtorch as torch
 
 from ..errors import MissingError
+from ..nn.functional import logsigmoid
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds, check_one_of
@@ -78,9 +79,7 @@ class Binomial(Odds, Distribution):
         self._checked(value)
         n = self.total_count
         choices = torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)
-        # n log(1 + e^l) without overflow
-        normalizer = n * (self.logits.clamp(min=0) + torch.log1p(torch.exp(-self.logits.abs())))
-        return value * self.logits + choices - normalizer
+        return value * self.logits + choices + n * logsigmoid(-self.logits)
 
     def _common_count(self, asked: str) -> int:
         most = self.total_count.max()

@@ -50,8 +50,8 @@ class Cauchy(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """NaN: it has none."""
-        return torch.full_like(self.loc, torch.nan)
+        """Infinite."""
+        return torch.full_like(self.loc, torch.inf)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

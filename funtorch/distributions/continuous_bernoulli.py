@@ -50,8 +50,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
     ) -> None:
         self._take_odds(probs, logits)
         if probs is not None:
-            checked = self._validate_args if validate_args is None else validate_args
-            if checked and not holds(constraints.unit_interval.check(self.probs)):
+            if validate_args and not holds(constraints.unit_interval.check(self.probs)):
                 raise ArgumentValueError(f"The parameter probs has invalid values: {self.probs}")
             self.probs = clamp_probs(self.probs)
         self._lims = lims

@@ -54,7 +54,7 @@ class HalfCauchy(SeenThrough):
 
     @property
     def variance(self) -> Tensor:
-        """NaN: it has none."""
+        """Infinite."""
         return self.base_dist.variance
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -65,8 +65,8 @@ class Kumaraswamy(TransformedDistribution):
     def mode(self) -> Tensor:
         """((a - 1) / (a b - 1))^(1 / a); NaN unless both are at least 1, and one above."""
         a, b = self.concentration1, self.concentration0
-        logs = (torch.log1p(-a.reciprocal()) - torch.log1p(-(a * b).reciprocal())) / a
-        return torch.where((a < 1) | (b < 1), torch.nan, logs.exp())
+        inside = (a >= 1) & (b >= 1)
+        return torch.where(inside, (torch.where(inside, a - 1, 1.0) / (a * b - 1)) ** a.reciprocal(), torch.nan)
 
     @property
     def variance(self) -> Tensor:

@@ -21,7 +21,8 @@ __all__ = ["LKJCholesky"]
 class LKJCholesky(Distribution):
     r"""Cholesky factors L of correlation matrices whose density is :math:`\propto \det(L L^T)^{\eta - 1}` (LKJ, 2009).
 
-    Samples are made by the onion method, as PyTorch draws them from the same seed.
+    Samples are made by the onion method. Differs from PyTorch: its rows from the third on are longer left of the diagonal than
+    this density says; here they follow it. For n = 2 the samples are PyTorch's from the same seed.
 
     Args:
         dim: the matrices' size n, at least 2.
@@ -53,7 +54,7 @@ class LKJCholesky(Distribution):
         marginal = self.concentration + 0.5 * (self.dim - 2)
         steps = torch.arange(self.dim - 1, dtype=self.concentration.dtype, device=self.concentration.device)
         steps = torch.cat([steps.new_zeros((1,)), steps])
-        return Beta(steps + 0.5, marginal.unsqueeze(-1) - 0.5 * steps)
+        return Beta(0.5 * (steps + 1), marginal.unsqueeze(-1) - 0.5 * steps)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = super().expand(batch_shape, _instance)

@@ -12,7 +12,7 @@ from . import constraints
 from ._odds import Odds, check_one_of
 from .distribution import Distribution
 from .gamma import Gamma
-from .utils import broadcast_all, lazy_property
+from .utils import broadcast_all
 
 __all__ = ["NegativeBinomial"]
 
@@ -65,7 +65,7 @@ class NegativeBinomial(Odds, Distribution):
         """The mean over 1 - p."""
         return self.mean / torch.sigmoid(-self.logits)
 
-    @lazy_property
+    @property
     def _gamma(self) -> Gamma:
         return Gamma(self.total_count, torch.exp(-self.logits), validate_args=False)
 

@@ -122,8 +122,8 @@ class Wishart(ExponentialFamily):
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         return self._df_of_matrix() * (v.pow(2) + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
-    @lazy_property
-    def _squares(self) -> Any:
+    @property
+    def _squares(self) -> Chi2:
         """The laws of the squares on the diagonal of Bartlett's factor: chi-squared of df, df - 1, ..."""
         steps = torch.arange(self._event_shape[-1], dtype=self._unbroadcasted_scale_tril.dtype)
         return Chi2(self.df.unsqueeze(-1) - steps, validate_args=False)
@@ -139,19 +139,14 @@ class Wishart(ExponentialFamily):
         return root @ root.mT
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Tensor:
-        """Matrices (sample_shape, B, K, K); singular ones are drawn again, ``max_try_correction`` times at most."""
-        if max_try_correction is None:
-            max_try_correction = 3
-        sample_shape = Size(sample_shape)
+        """Matrices (sample_shape, B, K, K); singular ones are drawn again, ``max_try_correction`` (default 3) times at most."""
         sample = self._bartlett_sampling(sample_shape)
-        valid = self.support.check(sample)
-        for _ in range(max_try_correction):
+        for attempt in range(3 if max_try_correction is None else max_try_correction):
+            # PyTorch's first test is the wrong way round: it draws all again that are not singular, and so its numbers are these.
+            valid = self.support.check(sample) & (attempt > 0)
             if holds(valid):
-                return sample
-            fresh = self._bartlett_sampling(sample_shape)
-            again = ~valid
-            sample = torch.where(again.unsqueeze(-1).unsqueeze(-1), fresh, sample)
-            valid = valid | self.support.check(fresh)
+                break
+            sample = torch.where(valid.unsqueeze(-1).unsqueeze(-1), sample, self._bartlett_sampling(sample_shape))
         return sample
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -6,7 +6,8 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import functional, init, utils  # noqa: F401
+from . import functional, init, parallel, utils  # noqa: F401
+from .parallel import DataParallel  # noqa: F401
 
 # The files whose ``__all__`` is public here. A new file of layers is one more name.
 _FILES = (

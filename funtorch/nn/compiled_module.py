@@ -31,6 +31,26 @@ class CompiledModule:
     def __delattr__(self, name: str) -> None:
         delattr(self._orig_mod, name)
 
+    # Python looks these up in the class.
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._orig_mod[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._orig_mod[index] = value
+
+    def __len__(self) -> int:
+        return len(self._orig_mod)
+
+    def __iter__(self) -> Any:
+        return iter(self._orig_mod)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._orig_mod
+
+    def __bool__(self) -> bool:
+        return True
+
     def __dir__(self) -> list[str]:
         return sorted({*dir(self._orig_mod), *_OWN})
 

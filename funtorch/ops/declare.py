@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import casting
 from ..core.call import call
 from ..core.handle import Handle
 from ..core.op import Op
@@ -141,6 +142,7 @@ class Declaration:
         self.check: Callable | None = None
         self.result: Callable | None = None
         self.exact_out = False
+        self.cast_as: str | None = None  # its name in autocast's tables
         self.parameters = parameters_of(fn)
         self.kinds = [_ARRAYS.get(str(p.annotation), "static") for p in self.parameters]
         # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
@@ -195,6 +197,9 @@ class Declaration:
         if lines:
             required = [p.name for p in self.parameters if p.default is MISSING]
             lines += [f"if {name} is MISSING: missing({self.name!r}, {name!r})" for name in required]
+        if self.cast_as is not None:
+            arrays = ", ".join(p.name for p, kind in zip(self.parameters, self.kinds, strict=True) if kind != "static")
+            lines.append(f"if casting: {arrays}, = cast_arguments({self.cast_as!r}, ({arrays},))")
         for position, (p, kind) in enumerate(zip(self.parameters, self.kinds, strict=True), 1):
             where = f"{p.name}, {self.name!r}, {p.name!r}, {position}"
             if kind == "array":
@@ -329,6 +334,7 @@ def op(
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
     declared.check, declared.result, declared.exact_out = check, result, exact_out
+    declared.cast_as = casting.function_key(public_name, namespace)
     public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared
     publish(public, public_name, namespace, alias, method, inplace, declared.kinds)
@@ -340,7 +346,7 @@ def _compile(declared: Declaration, out: bool) -> Callable:
     scope: dict[str, Any] = {
         "Handle": Handle, "call": call, "call_1": call_one, "call_2": call_two, "ATOMS": _ATOMS, "FROM_NUMPY": FROM_NUMPY, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
         "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
-        "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
+        "casting": casting.active, "cast_arguments": casting.cast_arguments, "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
         "defaults": [p.default for p in declared.parameters],
     }  # fmt: skip
 
@@ -400,7 +406,7 @@ def function(
     """Register a Python function written in terms of ops, under its own or another name, like `op` does."""
 
     def register(fn: Callable) -> Callable:
-        fn = with_numpy_names(fn)
+        fn = with_numpy_names(casting.casting_first(fn, name or fn.__name__.strip("_"), namespace))
         publish(fn, name or fn.__name__.strip("_"), namespace, alias, method, inplace, ("array",))
         return fn
 

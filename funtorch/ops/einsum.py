@@ -10,6 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core import casting
 from ..errors import ArgumentValueError, OpError
 from .declare import Arrays, function, op
 from .operands import is_floating, kind_of, refuse
@@ -61,7 +62,14 @@ def einsum(*args: Any) -> Any:
         equation, operands = _from_sublists(args)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = list(operands[0])
+    if casting.active and len(operands) > 1 and _contracts(equation, len(operands)):
+        operands = casting.cast_arguments("bmm", operands)  # products, as matrices' are
     return _einsum(operands, equation)
+
+
+def _contracts(equation: str, count: int) -> bool:
+    terms, output = _parsed(equation, count)
+    return not set("".join(terms)) - {"."} <= set(output)
 
 
 @op(name="_einsum", method=False, out=False)

@@ -10,7 +10,6 @@ import numpy as np
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import value_of
-from ..core.views import concrete
 from ..errors import FuntorchError, OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
@@ -172,9 +171,11 @@ def _along(dim: int) -> Any:
 
 
 def _true_places(input: Any, name: str) -> tuple[np.ndarray, ...]:
-    if concrete(input) is None:
-        raise TracedValueError(NO_SIZE.format(name))
-    return np.nonzero(np.atleast_1d(input._host(f"{name}()")))
+    try:
+        values = input._host(f"{name}()")  # of a Tensor with a tangent (which counts for nothing): its values
+    except TracedValueError:
+        raise TracedValueError(NO_SIZE.format(name)) from None
+    return np.nonzero(np.atleast_1d(values))
 
 
 @function(method=True)

@@ -36,7 +36,7 @@ def hash_tensor(input: Array, dim=(), *, keepdim=False, mode=0):
     dims = wrap_dims(None if dim == () else dim, input.ndim)
     axes = tuple(range(input.ndim)) if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if not input.size:
-        if dims is None:
+        if dim == ():
             raise OpError(
                 "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
                 "argument."

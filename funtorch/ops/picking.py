@@ -15,7 +15,6 @@ import numpy as np
 from ..core.call import call
 from ..core.engine import CONCRETE
 from ..core.handle import value_of
-from ..core.views import concrete
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from .found_places import recorded_places
@@ -67,9 +66,11 @@ def places_of(mask: Any, name: str) -> list[Any]:
     recorded = recorded_places(mask, name)
     if recorded is not None:
         return list(recorded)
-    if concrete(mask) is None:
-        raise TracedValueError(NO_SIZE.format(name))
-    return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(mask._host(name))]
+    try:
+        values = mask._host(name)  # of a mask with a tangent (which counts for nothing): its values
+    except TracedValueError:
+        raise TracedValueError(NO_SIZE.format(name)) from None
+    return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(values)]
 
 
 def resolved(shape: Sequence[int], pickers: Sequence[Any], name: str = "indexing with a boolean mask") -> tuple[list[Any], bool]:

@@ -19,7 +19,7 @@ from ..core.recorder import draw
 from ..core.state import state
 from ..core.views import concrete, write
 from ..dtypes import as_dtype
-from ..errors import OpError, TracedValueError
+from ..errors import ArgumentTypeError, OpError, TracedValueError
 from ..tensor import Tensor
 from . import registry
 from .assignment import into
@@ -82,13 +82,20 @@ def randn(*size: Any, generator: Generator | None = None, **options: Any) -> Ten
 
 
 @function()
-def randint(low: Any, high: Any = None, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
+def randint(
+    low: Any = None, high: Any = None, size: Any = None, *, generator: Generator | None = None, **options: Any
+) -> Tensor:
     """Integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``. dtype: int64 unless given.
 
-    Raises RuntimeError if low >= high.
+    Raises RuntimeError if low >= high, TypeError without a size or a bound.
     """
     if size is None:
-        low, high, size = 0, low, high
+        low, high, size = None, low, high
+    elif high is None:
+        low, high = None, low
+    if high is None or size is None:
+        raise ArgumentTypeError(f"randint(): needs high and size, got high={high}, size={size}")
+    low = 0 if low is None else low
     low, high = static(low), static(high)
     _checked(options, "randint")
     dtype = dtypes.int64 if options.get("dtype") is None else as_dtype(options["dtype"])
@@ -148,10 +155,10 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, **options: 
 
 
 @function()
-def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
-    """`randint` of the size and dtype of ``input``."""
-    if high is None:
-        low, high = 0, low
+def randint_like(
+    input: Tensor, low: Any = None, high: Any = None, *, generator: Generator | None = None, **options: Any
+) -> Tensor:
+    """`randint` of the size and dtype of ``input``: ``randint_like(input, high)`` or ``randint_like(input, low, high)``."""
     return randint(low, high, tuple(input.shape), generator=generator, **_like(input, options))
 
 

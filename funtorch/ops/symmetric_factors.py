@@ -66,7 +66,14 @@ def _solve(LD: Array, pivots: Array, B: Array, hermitian):  # noqa: N803
     LD, B = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (LD, B))  # noqa: N806
     pivots = jnp.broadcast_to(pivots, (*batch, pivots.shape[-1]))
     shape = jax.ShapeDtypeStruct(B.shape, B.dtype)
-    return jax.pure_callback(lambda *x: _solved_on_host(*x, hermitian), shape, LD, pivots, B, vmap_method="broadcast_all")
+    return jax.pure_callback(
+        lambda factors, places, b: _solved_on_host(factors, places, b, hermitian),
+        shape,
+        LD,
+        pivots,
+        B,
+        vmap_method="broadcast_all",
+    )
 
 
 def _check_no_derivative(name: str, *tensors: Any) -> None:

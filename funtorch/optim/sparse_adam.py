@@ -8,11 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..autograd.modes import no_grad
 from ..core.call import call
 from ..core.foreign import is_foreign
 from ..core.op import Op
-from ..core.state import state as mode
-from ..core.views import write
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .elementwise import mixed
@@ -22,13 +21,12 @@ from .ruled import check_betas, check_rate, zeros_like
 DENSE = "SparseAdam does not support dense gradients, please consider Adam instead"
 
 
-def _moved(param: Any, average: Any, square: Any, places: Any, values: Any, rate: Any, part1: Any, part2: Any, eps: Any) -> tuple:
-    """m += (1 - b1) (g - m); v += (1 - b2) (g^2 - v); p = p - rate m / (sqrt(v) + eps), at the places alone."""
-    at = tuple(places[i] for i in range(places.shape[0]))
+def _moved(param: Any, average: Any, square: Any, grad: Any, rate: Any, part1: Any, part2: Any, eps: Any) -> tuple:
+    """m += (1 - b1) (g - m); v += (1 - b2) (g^2 - v); p = p - rate m / (sqrt(v) + eps), of the rows in use alone."""
     rate, part1, part2, eps = (number.astype(param.dtype) for number in (rate, part1, part2, eps))
-    m = mixed(average[at], values, part1)
-    v = mixed(square[at], values * values, part2)
-    return param.at[at].add(-rate * m / (jnp.sqrt(v) + eps)), average.at[at].set(m), square.at[at].set(v)
+    m = mixed(average, grad, part1)
+    v = mixed(square, grad * grad, part2)
+    return param - rate * m / (jnp.sqrt(v) + eps), m, v
 
 
 _MOVED = Op(_moved, "sparse_adam_step")
@@ -87,10 +85,9 @@ class SparseAdam(Optimizer):
         held = grad._payload
         values = -held.values if group["maximize"] else held.values
         numbers = [np.asarray(number, np.float64) for number in (rate, 1 - beta1, 1 - beta2, group["eps"])]
-        targets = (p, state["exp_avg"], state["exp_avg_sq"])
-        before, mode.grad = mode.grad, False
-        try:
-            for target, new in zip(targets, call(_MOVED, (*targets, held.places, values, *numbers)), strict=True):
-                write(target, new)
-        finally:
-            mode.grad = before
+        places = tuple(held.places.unbind(0))
+        with no_grad():  # rows are read, moved and written: the rest of a large table isn't touched
+            targets = (p, state["exp_avg"], state["exp_avg_sq"])
+            rows = [target[places] for target in targets]
+            for target, new in zip(targets, call(_MOVED, (*rows, values, *numbers)), strict=True):
+                target[places] = new

@@ -30,12 +30,14 @@ REFUSED = (
 )
 CALLED = "load(weights_only=True): the file {} {}, which may not be done from a file nobody vouches for"
 DEEPEST_KEY = 16
+BYTES_OF_ENTRY = 64  # about, in a dict or a set
 # Types that PyTorch has and funtorch has not.
 _QUANTIZED = re.compile(r"torch\.(q|Q|per_tensor_|per_channel_)\w*")
 _OTHER_TYPES = re.compile(r"torch\.(complex32|ComplexHalf\w*|float(8|4)_\w+|bits\w+|u?int[1-7])")
 # Python 2's modules, as pickles of protocol 2 name them.
 _RENAMED = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _KEYS = (str, int, float, bool, type(None), bytes, complex, dtypes.dtype, device, layouts.layout, frozenset, Tensor)
+
 
 def check_key(key: Any, depth: int = 0) -> Any:
     """The key of a dict itself. Raises TypeError for one that can't be, or whose hash would go too deep for Python."""
@@ -102,6 +104,7 @@ _CALLS: dict[int, Callable] = {
     id(Parameter): _parameter,
     id(rebuilding._get_layout): rebuilding._get_layout,
 }
+_COPIES = {id(OrderedDict), id(set), id(Counter), id(bytearray), id(_encode), id(Size)}
 _CALLS |= {id(function): function for function in rebuilding.OF_UTILS}
 _PYTHON: dict[str, Any] = {
     "collections.OrderedDict": OrderedDict,
@@ -123,9 +126,14 @@ def _table() -> dict[str, Any]:
 
 
 class Admitted:
-    """The names that one load admits, and what may be done with them."""
+    """The names that one load admits, and what may be done with them.
 
-    def __init__(self) -> None:
+    Args:
+        allowance: bounds what copies take that the file asks for; None: no bound.
+    """
+
+    def __init__(self, allowance: Any = None) -> None:
+        self.allowance = allowance
         self.table = _table()
         self.mine = {name: value for value, name in admitted_by_user}
         self.ids = {id(value) for value in self.mine.values()}
@@ -157,7 +165,15 @@ class Admitted:
         safe = _CALLS.get(id(function)) or (function if id(function) in self.ids else None)
         if safe is None:
             raise UnpicklingError(CALLED.format("calls", _label(function)))
+        if id(function) in _COPIES:
+            self._charge(arguments)
         return safe(*arguments)
+
+    def _charge(self, copied: tuple) -> None:
+        """Each call takes a few bytes of the file, and may copy something large that it has once."""
+        if self.allowance is not None:
+            sized = [value for value in copied if isinstance(value, (str, bytes, list, tuple, dict))]
+            self.allowance.take(sum(len(value) * (1 if isinstance(value, (str, bytes)) else BYTES_OF_ENTRY) for value in sized))
 
     def _from_type(self, function: Any, cls: Any, arguments: Any, state: Any) -> Any:
         if not (cls is Tensor or cls is Parameter or cls is Buffer or id(cls) in self.ids):
@@ -177,6 +193,7 @@ class Admitted:
     def build(self, target: Any, state: Any) -> None:
         """Give an object its state. Raises pickle.UnpicklingError if it may have none."""
         cls = type(target)
+        self._charge((state,))
         if cls is OrderedDict or cls is Counter:  # a state dict has its layers' versions so
             _set_new_attributes(target, state)
         elif isinstance(target, Tensor) and (cls is Tensor or cls is Parameter or cls is Buffer):

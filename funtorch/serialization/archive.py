@@ -24,7 +24,9 @@ LOCAL_FILE = b"PK\x03\x04"
 HEADER = struct.Struct("<4s22xHH")  # of a record: its sign, the lengths of its name and of its extra field
 ALIGNMENT = 64
 DAMAGED = "load(): the zip file is damaged, or truncated: {}"
-SCRIPT = "load(): this is a TorchScript archive, which funtorch can't run. In PyTorch, save the state_dict() of the module instead."
+SCRIPT = (
+    "load(): this is a TorchScript archive, which funtorch can't run. In PyTorch, save the state_dict() of the module instead."
+)
 NOT_A_CHECKPOINT = "load(): the zip file is no file of torch.save: it must have one record 'NAME/data.pkl', and has {}"
 COMPRESSED = (
     "load(): the record {!r} is compressed or encrypted. torch.save never does that, and such a record may grow without bound; pack "
@@ -98,7 +100,7 @@ class Archive:
             data = self.source.array(info.file_size)
         except TruncatedError as error:
             raise OpError(DAMAGED.format(error)) from None
-        found = zlib.crc32(data) if get_crc32_options() else info.CRC
+        found = zlib.crc32(data.data) if get_crc32_options() else info.CRC
         if found != info.CRC:
             raise OpError(WRONG_CRC.format(name, found, info.CRC))
         return data

@@ -25,7 +25,9 @@ MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
 MACHINE = {"protocol_version": PROTOCOL_VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
 NO_MAGIC = "load(): this is neither a zip file nor a legacy file of torch.save: {}"
-OLD_VIEW = "load(): the file has a view of a storage, as PyTorch before version 0.4 wrote; load and save it with a newer PyTorch first"
+OLD_VIEW = (
+    "load(): the file has a view of a storage, as PyTorch before version 0.4 wrote; load and save it with a newer PyTorch first"
+)
 WRONG_SIZE = "load(): storage {!r} has {} elements in the file, and its Tensors expect {}"
 
 
@@ -79,13 +81,13 @@ class LegacyReader(Reader):
         root._version += 1  # views look again
 
 
-def load_legacy(source: Source, reader: LegacyReader, unpickled: Callable[[Source, Callable], Any]) -> Any:
+def load_legacy(source: Source, reader: LegacyReader, unpickled: Callable[[Source, Any], Any]) -> Any:
     """Read the file.
 
     Args:
         source: where it is read from; left behind its end, where another may follow.
         reader: makes its storages.
-        unpickled: reads a pickle, given the source and a function for persistent ids.
+        unpickled: reads a pickle, given the source and the reader.
 
     Raises:
         pickle.UnpicklingError: it is no such file, or its pickles are damaged.
@@ -93,7 +95,7 @@ def load_legacy(source: Source, reader: LegacyReader, unpickled: Callable[[Sourc
         RuntimeError: it says different things in different places.
     """
     _read_head(source)
-    made = unpickled(source, reader.persistent)
+    made = unpickled(source, reader)
     keys = _plain(source)
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or len(set(keys)) != len(keys):
         raise OpError("load(): the file's list of storages is damaged")
@@ -135,6 +137,4 @@ def save_legacy(structure: bytes, storages: Storages, file: Any, protocol: int) 
     for number in range(len(keys)):
         data = storages.bytes_of(number)
         file.write(struct.pack("<q", data.size // storages.width(number)))
-        file.write(memoryview(data))
-
-
+        file.write(data.data)

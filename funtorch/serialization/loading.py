@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from . import sparse
+from .locations import CallerError, restorer
 from .source import Source, opened
 
 LEAST_ALLOWANCE = 256 * 2**20  # bytes that views of a file's storages may take, however small it is
@@ -42,7 +43,7 @@ def load(
         weights_only: True, the default: only Tensors, plain values and what `add_safe_globals` names; nothing else is
             imported or run. False: anything, as pickles do, so only for files that you trust as code.
         mmap: True: storages stay in the file until they are looked at.
-        pickle_load_args: ``encoding`` and ``errors`` of texts that Python 2 pickled, for ``weights_only=False``.
+        pickle_load_args: ``encoding`` and ``errors`` of texts that Python 2 pickled.
 
     Raises:
         pickle.UnpicklingError: the file names something that is not admitted, or its pickle is damaged.
@@ -63,13 +64,16 @@ def load(
         raise OpError(OWN_PICKLE)
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ArgumentValueError(MAP_NEEDS_PATH.format(type(f).__name__))
-    unpickled = _trusting(pickle_module or pickle, texts) if not weights_only else _distrusting
+    unpickled = _distrusting(texts) if weights_only else _trusting(pickle_module or pickle, texts)
     source, owned = opened(f)
     try:
         made = _load(source, map_location, unpickled, bool(mmap), weights_only)
         if sparse.any_waiting():
             sparse.check_waiting()
         return made
+    except CallerError as error:
+        assert error.__cause__ is not None
+        raise error.__cause__ from None
     finally:
         sparse.forget_waiting()
         if owned:
@@ -79,7 +83,6 @@ def load(
 def _load(source: Source, map_location: Any, unpickled: Callable, mapped: bool, weights_only: bool) -> Any:
     from .archive import LOCAL_FILE, Archive
     from .legacy import LegacyReader, load_legacy
-    from .locations import restorer
     from .persistent import ArchiveReader
     from .rebuilding import Allowance
 
@@ -93,7 +96,7 @@ def _load(source: Source, map_location: Any, unpickled: Callable, mapped: bool, 
         return load_legacy(source, LegacyReader(source, restore, allowance), unpickled)
     archive = Archive(source)
     reader = ArchiveReader(archive, restore, allowance, mapped)
-    return unpickled(_of_bytes(archive.read("data.pkl")), reader.persistent)
+    return unpickled(_of_bytes(archive.read("data.pkl")), reader)
 
 
 def _of_bytes(data: np.ndarray) -> Source:
@@ -109,14 +112,15 @@ def _text_options(given: dict[str, Any]) -> dict[str, str]:
     return {"encoding": "utf-8"} | given
 
 
-def _distrusting(source: Source, persistent: Callable[[Any], Any]) -> Any:
+def _distrusting(texts: dict[str, str]) -> Callable[[Source, Any], Any]:
+    """Reads pickles with funtorch's own machine."""
     from .admitted import Admitted
     from .machine import Machine
 
-    return Machine(source, Admitted(), persistent).run()
+    return lambda source, reader: Machine(source, Admitted(reader.allowance), reader.persistent, **texts).run()
 
 
-def _trusting(module: Any, texts: dict[str, str]) -> Callable[[Source, Callable], Any]:
+def _trusting(module: Any, texts: dict[str, str]) -> Callable[[Source, Any], Any]:
     """Reads pickles with another module's unpickler, which runs whatever they ask for."""
     from .names import is_theirs, resolve
 
@@ -125,9 +129,9 @@ def _trusting(module: Any, texts: dict[str, str]) -> Callable[[Source, Callable]
             """What a name means: PyTorch's are funtorch's."""
             return resolve(name, attribute) if is_theirs(name) else super().find_class(name, attribute)
 
-    def read(source: Source, persistent: Callable[[Any], Any]) -> Any:
+    def read(source: Source, reader: Any) -> Any:
         unpickler = Unpickler(source, **texts)
-        unpickler.persistent_load = persistent
+        unpickler.persistent_load = reader.persistent
         return unpickler.load()
 
     return read

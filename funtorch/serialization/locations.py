@@ -16,14 +16,17 @@ NO_DEVICE = (
 UNKNOWN = "load(): don't know how to restore the data location of {} (tagged with {!r}); map_location='cpu' loads it all the same"
 KINDS = ("cpu", "cuda", "tpu", "xla", "mps", "xpu", "meta")
 
+
+class CallerError(Exception):
+    """What a ``map_location`` function raised is this one's cause."""
+
+
 MAP_LOCATION = Callable | device | str | dict | None
 
 _packages: list[tuple[int, Callable, Callable]] = []
 
 
-def register_package(
-    priority: int, tagger: Callable[[Any], str | None], deserializer: Callable[[Any, str], Any | None]
-) -> None:
+def register_package(priority: int, tagger: Callable[[Any], str | None], deserializer: Callable[[Any, str], Any | None]) -> None:
     """Teach `save` and `load` about places of storages.
 
     Args:
@@ -80,7 +83,7 @@ def restorer(map_location: Any) -> Callable[[Any, str], Any]:
     if map_location is None:
         return default_restore_location
     if isinstance(map_location, dict):
-        return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
+        return lambda storage, location: default_restore_location(storage, str(map_location.get(location, location)))
     if isinstance(map_location, (str, bytes)):
         name = map_location if isinstance(map_location, str) else map_location.decode("ascii")
         return lambda storage, location: default_restore_location(storage, name)
@@ -88,7 +91,10 @@ def restorer(map_location: Any) -> Callable[[Any, str], Any]:
         return lambda storage, location: default_restore_location(storage, str(map_location))
 
     def restore(storage: Any, location: str) -> Any:
-        mapped = map_location(storage, location)
+        try:
+            mapped = map_location(storage, location)
+        except Exception as error:  # the caller's own: `load` lets it out as it is
+            raise CallerError from error
         return default_restore_location(storage, location) if mapped is None else mapped
 
     return restore

@@ -20,7 +20,17 @@ _MARK = object()
 _MOST_PROTOCOL = 5
 _DAMAGED = "load(): the pickle in the file is damaged at byte {}: {}"
 # What a wrong opcode or argument ends in, somewhere below; ValueError includes UnicodeDecodeError.
-_FROM_DAMAGE = (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error, RecursionError, MemoryError)
+_FROM_DAMAGE = (
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    struct.error,
+    RecursionError,
+    MemoryError,
+)
 OPCODES: dict[int, Callable[[Machine], None]] = {}
 
 
@@ -42,9 +52,18 @@ class Machine:
         source: where it is read from; left just behind its end.
         admitted: what it may name and call; None: nothing.
         persistent: makes a storage of a persistent id.
+        encoding, errors: of texts that Python 2 pickled; "bytes" leaves them as they are.
     """
 
-    def __init__(self, source: Source, admitted: Admitted | None, persistent: Callable[[Any], Any]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        admitted: Admitted | None,
+        persistent: Callable[[Any], Any],
+        encoding: str = "utf-8",
+        errors: str = "strict",
+    ) -> None:
+        self.encoding, self.errors = encoding, errors
         self.source = source
         self.admitted = admitted
         self.persistent = persistent
@@ -175,7 +194,7 @@ class Machine:
 
     @opcode(b"\x8b")
     def _longer(self) -> None:
-        self.stack.append(decode_long(self.source.read(self._number("<i"))))
+        self.stack.append(decode_long(self.source.read(self._length())))
 
     @opcode(b"G")
     def _float(self) -> None:
@@ -195,11 +214,20 @@ class Machine:
 
     @opcode(b"U")
     def _old_short_text(self) -> None:  # Python 2's str
-        self.stack.append(str(self.source.read(self._number("<B")), "utf-8"))
+        self._old(self.source.read(self._number("<B")))
 
     @opcode(b"T")
     def _old_text(self) -> None:
-        self.stack.append(str(self.source.read(self._number("<i")), "utf-8"))
+        self._old(self.source.read(self._length()))
+
+    def _old(self, data: bytes) -> None:
+        self.stack.append(data if self.encoding == "bytes" else str(data, self.encoding, self.errors))
+
+    def _length(self) -> int:
+        length = self._number("<i")
+        if length < 0:
+            raise ValueError("a negative length")
+        return length
 
     @opcode(b"B")
     def _bytes(self) -> None:

@@ -76,7 +76,7 @@ _EXACT |= {("torch", name): cls for name, cls in storage.TYPES.items()}
 _TRUSTED = {("torch.nn.modules.module", "_WrappedHook"): WrappedHook, ("torch._C", "Generator"): Generator}
 _NAME_OF = {id(value): key for key, value in (_EXACT | _TRUSTED).items()}
 # Names that are read and never written.
-_READ = {("torch.cuda", name): cls for name, cls in storage.TYPES.items()}
+_READ: dict[tuple[str, str], Any] = {("torch.cuda", name): cls for name, cls in storage.TYPES.items()}
 _READ |= {("torch", name): kind for name, kind in PUBLIC.items()}
 _READ |= {("torch", name): found for name, found in layouts.PUBLIC.items()}
 _READ |= {

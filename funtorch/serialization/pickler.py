@@ -96,7 +96,7 @@ def _reduce_tensor(tensor: Any) -> Any:
         return NotImplemented  # a class that says itself how it is pickled
     attributes = _attributes(tensor)
     if cls is Parameter:
-        given = (tensor.detach(), tensor.requires_grad, OrderedDict())
+        given: tuple = (tensor.detach(), tensor.requires_grad, OrderedDict())
         if attributes:
             return rebuilding._rebuild_parameter_with_state, (*given, attributes)
         return rebuilding._rebuild_parameter, given

@@ -32,7 +32,7 @@ MOST_DIMS = 64  # NumPy's bound
 
 
 class Allowance:
-    """How many bytes the views of a file's storages may take: a few bytes of a file could ask for any amount."""
+    """How many bytes views and copies may take in a load: a few bytes of a file could ask for any amount."""
 
     def __init__(self, nbytes: int) -> None:
         self.left = self.all = nbytes
@@ -42,8 +42,8 @@ class Allowance:
         self.left -= nbytes
         if self.left < 0:
             raise OpError(
-                f"load(): the views in this file, such as expanded Tensors, take more than {self.all} bytes in all, far more than "
-                "the file has. In PyTorch, save tensor.clone() of expanded Tensors."
+                f"load(): the views and copies in this file, such as expanded Tensors, take more than {self.all} bytes in all, far "
+                "more than the file has. In PyTorch, save tensor.clone() of expanded Tensors."
             )
 
 

@@ -68,7 +68,7 @@ def _save_archive(structure: bytes, storages: Any, file: Any, name: str) -> None
     archive.write(".storage_alignment", str(ALIGNMENT).encode())
     archive.write("byteorder", sys.byteorder.encode())
     for number in range(len(storages.kept)):
-        archive.write(f"data/{number}", memoryview(storages.bytes_of(number)))
+        archive.write(f"data/{number}", storages.bytes_of(number).data)
     archive.write("version", b"3\n")
     archive.write(".data/serialization_id", str(int(digest.hexdigest(), 16))[:40].zfill(40).encode())
     archive.close()

@@ -16,9 +16,10 @@ def named(source: Source) -> list[tuple[str, str]]:
     texts: list[str] = []  # what STACK_GLOBAL takes its two names from
     memo: list[Any] = []
     try:
-        for code, argument, _ in pickletools.genops(source):  # type: ignore[arg-type]
+        for code, value, _ in pickletools.genops(source):  # type: ignore[arg-type]
+            argument: Any = value
             if code.name == "GLOBAL":
-                module, _, name = str(argument).partition(" ")
+                module, _, name = argument.partition(" ")
                 found[module, name] = None
             elif code.name == "STACK_GLOBAL" and len(texts) > 1:
                 found[texts[-2], texts[-1]] = None

@@ -11,9 +11,7 @@ import numpy as np
 from ..errors import ArgumentTypeError
 
 LONGEST_LINE = 4096
-NOT_READABLE = (
-    "load(): f must be a path (str or os.PathLike) or a file object with read(), such as open(path, 'rb') or io.BytesIO(data); got {}"
-)
+NOT_READABLE = "load(): f must be a path (str or os.PathLike) or a file object with read(), such as open(path, 'rb') or io.BytesIO(data); got {}"
 
 
 class TruncatedError(EOFError):
@@ -76,7 +74,7 @@ class Source:
         """The next bytes as an array of its own."""
         self._check(count)
         made = np.empty(count, np.uint8)
-        view, done = memoryview(made), 0
+        view, done = made.data, 0
         while done < count:
             if hasattr(self.file, "readinto"):
                 got = self.file.readinto(view[done:])

@@ -60,7 +60,7 @@ def rebuilt(kind: Any, data: Any) -> Any:
     if kind is sparse_coo:
         structure: Any = Coo(data[0], data[1], tuple(size), len(data) > 3 and data[3] is True)
     else:
-        structure = Compressed(kind, *data[:3], tuple(size))
+        structure = Compressed(kind, data[0], data[1], data[2], tuple(size))
     made = SparseTensor.of(structure)
     _waiting.made.append(made)
     return made
@@ -72,13 +72,13 @@ def check_waiting() -> None:
 
     made, _waiting.made = _waiting.made, []
     for tensor in made:
-        kind, (*tensors, size) = parts(tensor) if tensor.layout is not sparse_coo else (sparse_coo, parts(tensor)[1][:3])
-        if kind is sparse_coo:
-            sparse_coo_tensor(*tensors, size)
-            if tensor.is_coalesced() and not _is_sorted(np.asarray(tensors[0].numpy()), size):
-                raise OpError(NOT_COALESCED)
-        else:
-            sparse_compressed_tensor(*tensors, size, layout=kind)
+        kind, held = parts(tensor)
+        if kind is not sparse_coo:
+            sparse_compressed_tensor(held[0], held[1], held[2], held[3], layout=kind)
+            continue
+        sparse_coo_tensor(held[0], held[1], held[2])
+        if held[3] and not _is_sorted(held[0].numpy()):
+            raise OpError(NOT_COALESCED)
 
 
 def forget_waiting() -> None:
@@ -91,7 +91,7 @@ def any_waiting() -> bool:
     return bool(_waiting.made)
 
 
-def _is_sorted(places: np.ndarray, size: Any) -> bool:
+def _is_sorted(places: np.ndarray) -> bool:
     before, after = places[:, :-1], places[:, 1:]
     order = np.lexsort(places[::-1])
     return bool((order == np.arange(places.shape[1])).all()) and not (before == after).all(0).any()

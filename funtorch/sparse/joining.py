@@ -37,6 +37,11 @@ def cat(tensors: Sequence[Any], dim: int) -> Any:
     return SparseTensor.of(Coo(dense_cat(indices, 1), dense_cat([p.values for p in parts]), tuple(shape), False))
 
 
+def stack(tensors: Sequence[Any], dim: int) -> Any:
+    """Sparse Tensors of one size along a new sparse dimension."""
+    return cat([t.unsqueeze(dim) for t in tensors], dim)
+
+
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices along ``dim`` that ``index`` names."""
     found, chosen = coalesced(_as_coo(held(input))), concrete(index)

@@ -79,6 +79,19 @@ def product(rows: int, row: int = 0) -> Any:
     return multiply
 
 
+@kept("bmm")
+def batch_product(rows: int) -> Any:
+    """(places, values, matrices (B, K, M)) -> the sparse matrices (B, rows, K) times them."""
+
+    def multiply(places: Array, values: Array, matrices: Array) -> Array:
+        batch, row, column = places
+        parts = _wide(values)[:, None] * _wide(matrices)[batch, column]
+        base = jnp.zeros((matrices.shape[0], rows, matrices.shape[2]), parts.dtype)
+        return base.at[batch, row].add(parts).astype(matrices.dtype)
+
+    return multiply
+
+
 @kept("mm")
 def pair_product(count: int) -> Any:
     """(values of both, numbers of those that meet, group of each pair) -> the values of the product of two sparse matrices."""
@@ -117,7 +130,7 @@ def softmax(count: int, logarithm: bool) -> Any:
     return normalise
 
 
-@kept("sum")
-def summed(dims: Shape) -> Any:
-    """values -> their sum along ``dims``."""
-    return lambda values: _wide(values).sum(dims).astype(values.dtype)
+@kept("unsqueeze")
+def with_zeros(dim: int) -> Any:
+    """places -> the same with one more dimension, in which they are all 0."""
+    return lambda places: jnp.insert(places, dim, 0, axis=0)

@@ -107,12 +107,28 @@ def vector_product(a: Any, v: Any) -> Any:
     return matrix_product(a, v.unsqueeze(1), "mv").squeeze(1)
 
 
+def batch_product(a: Any, b: Any) -> Any:
+    """Sparse matrices (B, N, K) times dense ones (B, K, M)."""
+    if not is_foreign(a) or is_foreign(b):
+        raise MissingError("bmm: of the two batches the first may be sparse, the second not")
+    if a.dim() != 3 or b.dim() != 3 or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise OpError(f"bmm: expected sizes (B, N, K) and (B, K, M), got {list(a.shape)} and {list(b.shape)}")
+    if a.dtype is not b.dtype:
+        raise OpError(f"bmm: expected both to have the same dtype, but got: {a.dtype} != {b.dtype}")
+    found = held(a)
+    if found.sparse_dim != 3:
+        raise MissingError(f"bmm: a sparse Tensor with {found.sparse_dim} sparse dimensions is not there")
+    return call(kernels.batch_product(a.shape[1]), (found.places, found.values, b))
+
+
 def matmul(a: Any, b: Any) -> Any:
     """`torch.matmul` where one or both are sparse."""
     if b.dim() == 1 and a.dim() == 2:
         return vector_product(a, b)
     if a.dim() == 1 and b.dim() == 2 and not is_foreign(a):
         return matrix_product(a.unsqueeze(0), b, "matmul").squeeze(0)
+    if a.dim() == 3 and b.dim() == 3:
+        return batch_product(a, b)
     if a.dim() != 2 or b.dim() != 2:
         raise MissingError(f"matmul: sparse Tensors of {a.dim()} and {b.dim()} dimensions are not there")
     return matrix_product(a, b, "matmul")
@@ -157,7 +173,7 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
         RuntimeError: sizes that don't fit, or another layout.
     """
     if not is_foreign(input):
-        raise OpError(f"sampled_addmm: Expected self to have sparse csr layout, but got {input.layout!r}")
+        raise MissingError(f"sampled_addmm: Expected self to have sparse csr layout, but got {input.layout!r}")
     for name, each in (("mat1", mat1), ("mat2", mat2)):
         if is_foreign(each):
             raise OpError(f"sampled_addmm: Expected {name} to have strided layout, but got {each.layout!r}")

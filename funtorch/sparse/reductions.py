@@ -10,7 +10,7 @@ from ..core.call import call
 from ..core.dims import wrap_dim, wrap_dims
 from ..core.foreign import is_foreign
 from ..dtypes import as_dtype
-from ..errors import OpError
+from ..errors import MissingError
 from ..ops.assignment import cast
 from . import kernels
 from .conversion import _as_coo, coalesced, compressed, flat, held, known_places
@@ -59,7 +59,7 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:  # noqa: A001
 
 def _normalised(input: Any, dim: int, dtype: Any, logarithm: bool, name: str) -> Any:
     if not is_foreign(input):
-        raise OpError(f"{name}: expected a sparse Tensor, got layout {input.layout!r}")
+        raise MissingError(f"{name}: expected a sparse Tensor, got layout {input.layout!r}")
     found = coalesced(_as_coo(held(input)))
     dim = wrap_dim(dim, len(found.shape))
     values = found.values if dtype is None else cast(found.values, as_dtype(dtype))

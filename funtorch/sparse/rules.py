@@ -14,7 +14,7 @@ from ..core.op import Op
 from ..errors import MissingError, OpError
 from ..layouts import sparse_coo, sparse_csc, sparse_csr
 from ..ops.joining import cat as dense_cat
-from . import joining, kernels, products, reductions
+from . import joining, kernels, products, reductions, selection
 from .conversion import _as_coo, coalesced, compressed, elements_at, flat, held, indices_of, known_places, shared, unflat
 from .structure import Compressed, Coo
 from .tensor import SparseTensor
@@ -172,6 +172,17 @@ def _sum(op: Op, args: Sequence[Any]) -> Any:
     return reductions.sum(args[0], op.statics["dim"], op.statics["dtype"])
 
 
+def _unsqueeze(op: Op, args: Sequence[Any]) -> Any:
+    sizes = tuple(range(2, args[0].dim() + 2))
+    assert op.layout is not None
+    return selection.unsqueeze(args[0], op.layout(sizes, sizes, 0)[0].index(1))
+
+
+def _squeeze(op: Op, args: Sequence[Any]) -> Any:
+    assert op.layout is not None
+    return selection.squeeze(args[0], op.layout(tuple(args[0].shape), tuple(range(args[0].dim())), 0)[1])
+
+
 def _norm(op: Op, args: Sequence[Any]) -> Any:
     if op.statics["dim"] is not None:
         raise MissingError("norm of a sparse Tensor along dimensions is not there")
@@ -191,8 +202,9 @@ Rule = Callable[[Op, Sequence[Any]], Any]
 RULES: dict[str, Rule] = {
     "mul": _mul, "add": _add, "sub": _add, "div": _div, "pow": _pow, "transpose": _turn, "t": _turn, "permute": _turn,
     "mm": lambda op, args: products.matrix_product(*args), "matmul": lambda op, args: products.matmul(*args),
+    "bmm": lambda op, args: products.batch_product(*args), "stack": lambda op, args: joining.stack(args, op.statics["kept"][0]),
     "mv": lambda op, args: products.vector_product(*args), "addmm": _addmm, "linear": _layer, "sum": _sum,
-    "detach": _detach, "linalg_vector_norm": _norm, "index_select": _index_select, "cat": lambda op, args: joining.cat(args, op.statics["kept"][0]),
+    "detach": _detach, "linalg_vector_norm": _norm, "unsqueeze": _unsqueeze, "squeeze": _squeeze, "index_select": _index_select, "cat": lambda op, args: joining.cat(args, op.statics["kept"][0]),
 }  # fmt: skip
 LINEAR = ("neg", "to_copy", "clone", "alias", "positive", "conj", "deg2rad", "rad2deg", "real", "imag")
 POINTWISE = (

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core.foreign import PROCESSORS
-from ..core.handle import announce
+from ..core.handle import announce, in_place_allowed
 from ..core.state import state
 from ..errors import ArgumentTypeError, MissingError, OpError
 from ..layouts import by_name, sparse_coo
@@ -73,6 +73,15 @@ class SparseTensor(Tensor):
     def _host(self, asked: str) -> np.ndarray:
         raise ArgumentTypeError(NO_NUMPY)
 
+    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
+        """Take the places and values of another sparse Tensor of the same size. Raises RuntimeError for anything else."""
+        if not isinstance(src, SparseTensor) or src.shape != self.shape:
+            raise OpError(f"copy_() between dense and sparse Tensors, or of another size, is not implemented! Found {src.layout!r}")
+        in_place_allowed(self, "copy_", state.grad)
+        new = src.to(self.dtype)._payload
+        self._payload = new.with_values(new.values.clone())
+        return self
+
     def zero_(self) -> Any:
         """Drop all values."""
         from .creation import zeros
@@ -101,6 +110,20 @@ class SparseTensor(Tensor):
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return text.described(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        from .selection import getitem
+
+        return getitem(self, index)
+
+    def select(self, dim: int, index: int) -> Any:
+        """The slice ``index`` along ``dim``."""
+        from .selection import select
+
+        return select(self, dim, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise ArgumentTypeError("Cannot assign to a sparse tensor")
 
     def __iter__(self) -> Any:
         return iter([self[i] for i in range(len(self))])

@@ -28,12 +28,11 @@ def described(sparse: Any) -> str:
     """The text that PyTorch shows for a sparse Tensor."""
     held = sparse._payload
     if held.layout.name == "sparse_coo":
-        parts, tail = [_part("indices", held.indices), _part("values", held.values)], []
+        parts = [_part("indices", held.indices), _part("values", held.values)]
     else:
         first, second = ("crow", "col") if held.layout.name == "sparse_csr" else ("ccol", "row")
         parts = [_part(f"{first}_indices", held.compressed), _part(f"{second}_indices", held.plain)]
         parts.append(_part("values", held.values))
-        tail = []
     text = "tensor(" + (",\n" + " " * 7).join(parts)
     tail = [f"size={tuple(held.shape)}", f"nnz={held.nnz}"]
     dtype = sparse.dtype

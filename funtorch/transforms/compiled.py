@@ -20,6 +20,7 @@ from ..errors import FuntorchError, OpError
 from .arguments import Arguments, difference, modes
 from .counting import counters, log_compile
 from .outcomes import is_one
+from .pieces import on_pieces, put_together, taken_apart
 from .surroundings import Surroundings, inspected, surroundings_of
 from .tracing import Trace
 from .variants import GuardFailure, Variant
@@ -69,6 +70,7 @@ class Compiled:
         self.families: dict[Any, int] = {}  # how many entries differ in values that are no Tensors alone
         self.counts = {"eager": 0, "compiled": 0, "guard_failures": 0, "programs": 0}
         self.warned: set[str] = set()
+        self.pieces: Compiled | None = None  # the same for calls with sparse Tensors
         _all.add(self)
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -88,7 +90,9 @@ class Compiled:
             return self.function(*args, **kwargs)
         call = Arguments(args, kwargs)
         for t in call.tensors:
-            if type(t._payload if t._base is None else value_of(t)) not in CONCRETE:
+            if t._foreign:
+                return self._in_pieces(args, kwargs)
+            if type(t._payload if t._base is None else value_of(t)) not in CONCRETE or t._hooks:
                 return self.function(*args, **kwargs)
         with _lock:
             entry = self._entry(call)
@@ -99,6 +103,14 @@ class Compiled:
         self.counts["eager"] += 1
         counters["eager calls"] += 1
         return self.function(*args, **kwargs)
+
+    def _in_pieces(self, args: tuple, kwargs: dict) -> Any:
+        """A call with sparse Tensors among the arguments."""
+        if self.pieces is None:
+            self.pieces = Compiled(functools.wraps(self.function)(on_pieces(self.function)), self.fullgraph, self.verify)
+            self.pieces.counts, self.pieces.entries = self.counts, self.entries
+        args, kwargs = taken_apart((args, kwargs))
+        return put_together(self.pieces(*args, **kwargs))
 
     def _compiled(self, entry: Entry, call: Arguments) -> tuple[bool, Any]:
         """Run the first program that applies; without one, record. (whether it was run, result)"""
@@ -205,8 +217,8 @@ class Compiled:
         for container, path in recording.numbers:
             inputs.setdefault(id(container), set()).add(path[0])
         surroundings = surroundings_of(
-            self.function, call.rest(), [m for m, _ in recording.modules.values()], recording.optimizers.values(),
-            [*recording.cells.values(), *call.tensors], {k: frozenset(v) for k, v in inputs.items()},
+            self.function, call.rest(), recording.modules.values(), recording.optimizers.values(),
+            recording.cells.values(), {k: frozenset(v) for k, v in inputs.items()},
         )  # fmt: skip
         entry.signatures[signature] = ([weakref.ref(t) for t in call.tensors], surroundings)
         if len(entry.signatures) > 2 * settings.variants:

@@ -30,8 +30,8 @@ def debug_print(fmt: str, *values: Any) -> None:
 
     >>> import funtorch as torch
     >>> _ = torch.vmap(lambda x: (torch.func.debug_print("x = {}", x), x)[1])(torch.tensor([1.0, 2.0]))
-    x = tensor(1.)
-    x = tensor(2.)
+    x = 1.0
+    x = 2.0
     """
     lanes: list[dict[int, int]] = []  # for each Tensor: the depths of the vmaps that map it, and their sizes
     arrays = []

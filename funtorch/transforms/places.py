@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable
@@ -17,11 +18,16 @@ def equal(a: Any, b: Any) -> bool:
 
 
 class Place:
-    """A holder with values: ``now()`` gives what is there, or None if it can't be the same."""
+    """A holder with values."""
 
     values: list[Any]
 
-    def now(self) -> Any:
+    def fetcher(self) -> Callable:
+        """A function that gives what is there now, in as few steps as can be; it may raise KeyError or ValueError."""
+        raise NotImplementedError
+
+    def accept(self) -> None:
+        """Know what is there now, which is equal to what was there, from now on."""
         raise NotImplementedError
 
     def name_of_change(self) -> str | None:
@@ -41,7 +47,6 @@ class Entries(Place):
         self.get = _getter(holder)
         self.keys: dict[Any, str] = {}
         self.values = []
-        self.fetch: Callable | None = None
 
     def add(self, key: Any, label: str) -> Any:
         """Guard one more entry; returns what it has."""
@@ -49,24 +54,18 @@ class Entries(Place):
         if key not in self.keys:
             self.keys[key] = label
             self.values.append(value)
-            self.fetch = None
         return value
 
-    def now(self) -> Any:
-        if self.fetch is None:
-            self.fetch = self._fetcher()
-        try:
-            return self.fetch(self.holder)
-        except (KeyError, ValueError):
-            return None
-
-    def _fetcher(self) -> Callable:
-        if isinstance(self.holder, types.CellType) or any([value is MISSING for value in self.values]):
-            return lambda holder: [self.get(key, MISSING) for key in self.keys]
+    def fetcher(self) -> Callable:
         keys = tuple(self.keys)
+        if isinstance(self.holder, types.CellType) or any([value is MISSING for value in self.values]):
+            return lambda: [self.get(key, MISSING) for key in keys]
         if len(keys) > 1:
-            return operator.itemgetter(*keys)
-        return lambda holder: (holder[keys[0]],)
+            return functools.partial(operator.itemgetter(*keys), self.holder)
+        return functools.partial(map, self.holder.__getitem__, keys)
+
+    def accept(self) -> None:
+        self.values = [self.get(key, MISSING) for key in self.keys]
 
     def name_of_change(self) -> str | None:
         for (key, label), value in zip(self.keys.items(), self.values, strict=True):
@@ -96,14 +95,16 @@ class Contents(Place):
         self.keys = tuple(holder) if isinstance(holder, dict) else None
         self.values = list(holder.values() if isinstance(holder, dict) else holder)
 
-    def now(self) -> Any:
-        holder = self.holder
-        if len(holder) != len(self.values):
-            return None
-        return holder if self.keys is None else holder.values()
+    def fetcher(self) -> Callable:
+        return functools.partial(iter, self.holder) if self.keys is None else self.holder.values
+
+    def accept(self) -> None:
+        self.values = list(self.holder.values() if self.keys is not None else self.holder)
 
     def name_of_change(self) -> str | None:
         now = list(self.holder.values() if self.keys is not None else self.holder)
+        if self.keys is not None and tuple(self.holder) != self.keys:
+            return f"the keys of {self.label}"
         if len(now) != len(self.values):
             return f"the length of {self.label}"
         for i, (found, value) in enumerate(zip(now, self.values, strict=True)):

@@ -6,7 +6,9 @@ A program has them as constants, so that each is a guard: where one has changed,
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -33,47 +35,52 @@ class Surroundings:
         self.entries: dict[int, Entries] = {}  # by the container's id
         self.contents: dict[int, Contents] = {}
         self.arrays: list[tuple[np.ndarray, bytes]] = []
-        self.hooks: list[tuple[dict, tuple]] = []
+        self.hooks: list[tuple[Callable, tuple]] = []  # functions that give all hooks of one thing
         self.hooks_at = RemovableHandle.changes
         self.seen: dict[int, Any] = {}
-        self._places: list[Place] | None = None
-        self._found: list[Any] = []
+        self._fetchers: list[Callable] | None = None
+        self._expected: list[Any] = []
 
     def changed(self) -> str | None:
         """The name of a place that has something else now; None if there is none."""
-        if self._places is None:
-            self._places = [*self.entries.values(), *self.contents.values()]
-            self._found = [value for place in self._places for value in place.values]
-        found: list[Any] = []
-        for place in self._places:
-            now = place.now()
-            if now is None:
-                return place.name_of_change()
-            found += now
-        if not all(map(operator.is_, found, self._found)):
-            names = [place.name_of_change() for place in self._places]
-            first = next((name for name in names if name is not None), None)
+        if self._fetchers is None:
+            self._expect()
+        try:  # in one go, without Python between the places
+            found = itertools.chain.from_iterable(map(operator.call, self._fetchers or ()))
+            same = all(map(operator.is_, found, self._expected))
+        except (KeyError, ValueError):
+            same = False
+        if not same:
+            first = next((name for name in map(Place.name_of_change, self._places()) if name is not None), None)
             if first is not None:
                 return first
-            for place in self._places:  # equal numbers that are other objects: known from now on
-                place.values = list(place.now())
-            self._found = found
+            self._expect()  # equal numbers that are other objects: known from now on
         for array, content in self.arrays:
             if array.tobytes() != content:
                 return "the elements of a NumPy array"
         return None if self.hooks_at == RemovableHandle.changes else self._changed_hooks()
 
+    def _places(self) -> list[Place]:
+        return [*self.entries.values(), *self.contents.values()]
+
+    def _expect(self) -> None:
+        places = self._places()
+        for place in places:
+            place.accept()
+        self._fetchers = [*(place.fetcher() for place in places), lambda: (MISSING,)]  # the last one tells of other lengths
+        self._expected = [*(value for place in places for value in place.values), MISSING]
+
     def _changed_hooks(self) -> str | None:
-        for table, hooks in self.hooks:
-            now = tuple(table.values())
+        for fetch, hooks in self.hooks:
+            now = fetch()
             if len(now) != len(hooks) or not all(map(operator.is_, now, hooks)):
-                return "the hooks registered on a Module, Tensor or optimiser"
+                return "hooks registered on a Module, Tensor or optimiser"
         self.hooks_at = RemovableHandle.changes
         return None
 
     def restore(self) -> None:
         """Put back what stood in places that can be written."""
-        for place in [*self.entries.values(), *self.contents.values()]:
+        for place in self._places():
             place.restore()
 
     # What there is
@@ -83,6 +90,7 @@ class Surroundings:
         entries = self.entries.get(id(holder))
         if entries is None:
             entries = self.entries[id(holder)] = Entries(holder)
+        self._fetchers = None
         return entries.add(key, label or str(key))
 
     def whole(self, container: Any, label: str) -> None:
@@ -167,12 +175,14 @@ class Surroundings:
             return
         for cls in value.__mro__ if isinstance(value, type) else type(value).__mro__:
             if not is_ours(cls):
-                self._class(cls, names, depth)
+                self._class(cls, names, depth, vars(value))
 
-    def _class(self, cls: type, names: tuple, depth: int) -> None:
+    def _class(self, cls: type, names: tuple, depth: int, own: Any) -> None:
         fields = vars(cls)
         for key in [k for k in names if k in fields]:
             found = self.note(fields, key)
+            if own is not fields and key not in own and isinstance(found, PLAIN):
+                self.note(own, key)  # an attribute of its own would come before that of its class
             found = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
             if isinstance(found, types.FunctionType):
                 self.function(found)
@@ -196,14 +206,14 @@ class Surroundings:
                 self.whole(fields[table], f"{type(module).__name__}.{table}")
         forward = type(module).forward
         names = () if is_ours(type(module)) else _names_of(forward)
-        for key in [k for k in fields if not k.startswith("_") and k != "training"]:
+        for key in [k for k in fields if not k.startswith("_")]:
             if isinstance(fields[key], PLAIN) or key in names:
                 self.note(fields, key, f"{type(module).__name__}.{key}")
                 self.look(fields[key], names, 1)
         if names:
             self._attributes(module, names, 0)
             self.function(forward)
-        self.hooked(fields)
+        self.hooked(_hooks_in(fields))
 
     def optimizer(self, optimizer: Any, inputs: dict[int, frozenset]) -> None:
         """Guard an optimiser's groups, options and state. ``inputs`` has by a group's id the options that are no constants."""
@@ -220,17 +230,32 @@ class Surroundings:
         for held in optimizer.state.values():
             if isinstance(held, dict):
                 self.whole(held, "the optimiser's state")
-        self.hooked(fields)
+        self.hooked(_hooks_in(fields))
 
-    def hooked(self, fields: dict) -> None:
-        """Guard the hooks in an object's fields."""
-        for key, table in fields.items():
-            if "hooks" in key and isinstance(table, dict):
-                hooks = tuple(table.values())
-                self.hooks.append((table, hooks))
-                for hook in hooks:
-                    if callable(hook) and not is_ours(hook):
-                        self.function(hook)
+    def hooked(self, fetch: Callable[[], tuple]) -> None:
+        """Guard the hooks that ``fetch()`` gives."""
+        hooks = fetch()
+        self.hooks.append((fetch, hooks))
+        for hook in hooks:
+            if callable(hook) and not is_ours(hook):
+                self.function(hook)
+
+
+def _hooks_in(fields: dict) -> Callable[[], tuple]:
+    """A function that gives the hooks in an object's fields."""
+    tables = [table for key, table in fields.items() if "hooks" in key and isinstance(table, dict)]
+    return lambda: tuple(hook for table in tables for hook in table.values())
+
+
+def _hooks_of(tensor: Handle) -> Callable[[], tuple]:
+    """A function that gives the hooks of a Tensor."""
+    return lambda: (*(tensor._hooks or {}).values(), *tensor.__dict__.get("_after_hooks", {}).values())
+
+
+def _hooks_for_all() -> tuple:
+    """The hooks for all Modules (``nn`` stands above this layer)."""
+    found = sys.modules.get(f"{__package__.split('.')[0]}.nn.module_hooks")
+    return () if found is None else _hooks_in({f"{k} hooks": v for k, v in vars(found.FOR_ALL).items()})()
 
 
 def _content(cell: Any) -> Any:
@@ -286,8 +311,8 @@ def surroundings_of(
     for optimizer in optimizers:
         found.optimizer(optimizer, inputs)
     for tensor in tensors:
-        if tensor._hooks or "_after_hooks" in tensor.__dict__:
-            found.hooked(tensor.__dict__)
+        found.hooked(_hooks_of(tensor))
+    found.hooked(_hooks_for_all)
     return found
 
 

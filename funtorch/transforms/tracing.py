@@ -9,10 +9,12 @@ import jax
 import jax.numpy as jnp
 
 from ..core.backward import differentiate
+from ..core.call import call
 from ..core.handle import Handle, make, value_of
 from ..core.op import Op, is_differentiable
 from ..core.recorder import Disagreement, Recording, Tracing, look_up
-from ..core.tape import place_of
+from ..core.state import state
+from ..core.tape import place_of, set_place
 from ..core.trees import unflatten
 from ..dtypes import by_name
 from .arguments import Arguments
@@ -104,6 +106,8 @@ class Trace:
             self.flags_before = [t._requires for t in [*self.tensors, *self.cells]]
             for target, value in zip(targets, values, strict=True):
                 target._payload = value
+                if target._node is not None:
+                    _uproot(target)
             for t in self.written_grads:
                 t._grad = None
             with tracing:
@@ -169,6 +173,20 @@ class Trace:
     def marks(self) -> list[int]:
         """The history of each value and each written cell."""
         return [*self.history, *self.written_history]
+
+
+_ORIGIN = Op(lambda x: x, "clone")
+
+
+def _uproot(tensor: Handle) -> None:
+    """Let a Tensor that is no leaf begin a tape of its own: what lies behind it is not the program's."""
+    leaf = make(tensor._payload)
+    leaf._requires = True
+    before, state.grad = state.grad, True
+    try:
+        set_place(tensor, *place_of(call(_ORIGIN, (leaf,))))
+    finally:
+        state.grad = before
 
 
 def _draw_shape(signature: tuple) -> jax.ShapeDtypeStruct:

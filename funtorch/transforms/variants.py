@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl, Slot, programs
-from ..core.handle import Handle, make, value_of
+from ..core.handle import Handle, make, make_all, value_of
 from ..core.recorder import look_up
 from ..core.trees import LEAF, unflatten
 from ..core.views import take
@@ -66,7 +66,6 @@ class Variant:
         self.requires = [fields.get("_requires", False) for fields in first]
         self.versions: list[int] = []
         self.cell_ids = frozenset(map(id, self.cells))
-        self.modules = list(recording.modules.values())
         self.looked_at = Place([t for t, _ in recording.grads.values()], tensors)
         self.there = [there for _, there in recording.grads.values()]
         self.held = Place(trace.held, tensors)
@@ -129,9 +128,6 @@ class Variant:
                 return f"Tensor argument {i} was always the same Tensor, and is another"
         if self.cell_ids and not self.cell_ids.isdisjoint(map(id, tensors)):
             return "an argument is a Tensor that the function also reads from elsewhere"
-        for module, training in self.modules:
-            if module.training != training:
-                return f"{type(module).__name__}.training is {module.training}, and was {training}"
         if [t._grad is not None for t in self.looked_at.now(tensors)] != self.there:
             return "a gradient is there that was None, or the other way round"
         for i, chain in self.chains:
@@ -230,8 +226,8 @@ class Variant:
     def _commit_grads(self, tensors: list[Handle], results: Sequence[Any]) -> list[Handle]:
         targets = self.written_grads.now(tensors)
         if self.all_fresh:
-            for tensor, value in zip(targets, results, strict=True):
-                tensor._grad = make(value)
+            for tensor, grad in zip(targets, make_all(results), strict=True):
+                tensor._grad = grad
             return targets
         values = iter(results)
         for tensor, (left, _) in zip(targets, self.left, strict=True):

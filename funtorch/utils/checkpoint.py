@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..core.casting import resumed
 from ..core.handle import Handle
 from ..core.python_node import applied
 from ..core.recompute import Recomputed
@@ -53,6 +54,7 @@ class _Segment:
         self.forward_context, self.again_context = contexts
         self.watched = Watched([*self.arguments, *(self.leaves[i] for i in self.where)], preserve_rng_state)
         self.check = check
+        self.autocast = state.autocast
         self.metas: list[Any] = []
         self.out_spec: Any = None
         self.out_leaves: list[Any] = []
@@ -92,7 +94,7 @@ class _Segment:
         captures = iter(inputs[count:])
         outer = [(t, next(captures) if depends(was) else was) for t, was in self.watched.outer.values()]
         before = self.out_leaves, self.out_spec
-        with Again(self.watched, outer), self.again_context:
+        with resumed(self.autocast), Again(self.watched, outer), self.again_context:
             results = [r for r in self._run(inputs[:count]) if isinstance(r, Handle)]
         self.out_leaves, self.out_spec = before
         metas = [(tuple(t.shape), t.dtype) for t in results]

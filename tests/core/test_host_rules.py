@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from funtorch.core import host
+from funtorch.core.host_rules.elementwise import UFUNCS
 from funtorch.core.host_rules.lowering import SHORTCUTS
 from funtorch.core.host_rules.table import RULES
 
@@ -72,6 +73,6 @@ def test_every_rule_has_a_strategy():
 
 
 def test_a_rule_that_differs_is_noticed(monkeypatch):
-    monkeypatch.setitem(RULES, "sin", RULES["cos"])
+    monkeypatch.setitem(UFUNCS, "sin", np.cos)
     with pytest.raises(AssertionError):
         test_rule("sin")

@@ -35,8 +35,10 @@ class Family:
     invalid: dict[str, Any] = field(default_factory=dict)
     outside: Any = None  # a value that is outside of the support
     tolerance: float = 1e-8
+    dtype: str = "float64"
 
-    def tensors(self, lib: Any, dtype: str = "float64", grad: bool = False) -> dict[str, Any]:
+    def tensors(self, lib: Any, dtype: str | None = None, grad: bool = False) -> dict[str, Any]:
+        dtype = dtype or self.dtype
         made = {k: lib.tensor(v.astype(dtype) if v.dtype.kind == "f" else v) for k, v in self.parameters.items()}
         return {k: v.requires_grad_() if grad and v.dtype.is_floating_point else v for k, v in made.items()}
 
@@ -86,6 +88,11 @@ def _vector_mixture(lib: Any, t: dict) -> Any:
     return d.MixtureSameFamily(d.Categorical(probs=t["probs"]), d.Independent(d.Normal(t["loc"], 1.0), 1))
 
 
+def _wishart(lib: Any, t: dict) -> Any:
+    # Below the diagonal, since PyTorch's gradient by what stands above is not zero, though nothing depends on it.
+    return lib.distributions.Wishart(t["df"], scale_tril=t["scale_tril"].tril())
+
+
 def _transformed(lib: Any, t: dict) -> Any:
     d = lib.distributions
     return d.TransformedDistribution(d.Normal(t["loc"], t["scale"]), [d.TanhTransform(), d.AffineTransform(1.0, -2.0)])
@@ -97,17 +104,17 @@ FAMILIES = [
     Family("Beta", {"concentration1": POSITIVE, "concentration0": POSITIVE[::-1].copy()}, UNIT, invalid={"concentration1": 0.0}, outside=2.0),
     Family("Binomial", {"probs": CHANCES}, COUNTS, {"total_count": 5}, invalid={"probs": -0.1}, outside=6.0),
     Family("Binomial", {"logits": REAL, "total_count": np.array([3, 4, 9])}, COUNTS, invalid={"total_count": -1}),
-    Family("Categorical", {"probs": WEIGHTS}, np.array([0, 2]), invalid={"probs": -WEIGHTS}, outside=3),
+    Family("Categorical", {"probs": WEIGHTS}, np.array([0, 2]), invalid={"probs": WEIGHTS - 2.5}, outside=3),
     Family("Categorical", {"logits": LOGITS}, np.array([1, 0]), invalid={"logits": LOGITS * np.nan}),
     Family("Cauchy", LOC_SCALE, REAL[::-1].copy(), invalid={"scale": -1.0}, outside=np.nan),
     Family("Chi2", {"df": POSITIVE}, POSITIVE, invalid={"df": 0.0}, outside=-1.0),
-    Family("ContinuousBernoulli", {"probs": of(0.05, 0.4995, 0.9)}, UNIT, invalid={"probs": 1.5}, outside=2.0),
+    Family("ContinuousBernoulli", {"probs": of(0.05, 0.4995, 0.9)}, UNIT, outside=2.0),
     Family("ContinuousBernoulli", {"logits": REAL}, UNIT, invalid={"logits": np.nan}),
     Family("Dirichlet", {"concentration": WEIGHTS}, SIMPLEX, invalid={"concentration": -WEIGHTS}, outside=[0.5, 0.1, 0.1]),
     Family("Exponential", {"rate": POSITIVE}, POSITIVE, invalid={"rate": 0.0}, outside=-1.0),
     Family("FisherSnedecor", {"df1": POSITIVE, "df2": of(1.0, 3.0, 7.0)}, POSITIVE, invalid={"df1": -1.0}, outside=-1.0),
     Family("Gamma", {"concentration": POSITIVE, "rate": of(2.0, 0.5, 1.0)}, POSITIVE, invalid={"rate": 0.0}, outside=-1.0),
-    Family("GeneralizedPareto", {**LOC_SCALE, "concentration": of(0.3, 0.0, -0.2)}, of(-1.0, 1.0, 3.0), invalid={"scale": 0.0}, outside=-9.0),
+    Family("GeneralizedPareto", {**LOC_SCALE, "concentration": of(0.3, 0.0, -0.2)}, of(-1.0, 1.0, 3.0), invalid={"scale": 0.0}, outside=-9.0, tolerance=1e-5, dtype="float32"),
     Family("Geometric", {"probs": CHANCES}, COUNTS, invalid={"probs": 0.0}, outside=-1.0),
     Family("Geometric", {"logits": REAL}, COUNTS, invalid={"logits": np.nan}),
     Family("Gumbel", LOC_SCALE, REAL[::-1].copy(), invalid={"scale": 0.0}, outside=np.nan),
@@ -123,7 +130,7 @@ FAMILIES = [
     Family("LowRankMultivariateNormal", {"loc": VECTORS, "cov_factor": FACTOR, "cov_diag": POSITIVE}, VECTORS + 1, invalid={"cov_diag": -POSITIVE}, outside=[np.nan] * 3),
     Family("MixtureSameFamily", {"logits": LOGITS, "loc": of(0, 1, 2), "scale": POSITIVE}, of(0.3, -0.5), build=lambda lib, t: _mixture(lib, {**t, "loc": t["loc"].expand(2, 3)})),
     Family("MixtureSameFamily", {"probs": WEIGHTS[0], "loc": SPREAD}, VECTORS, build=_vector_mixture),
-    Family("Multinomial", {"probs": WEIGHTS}, of([1, 0, 3], [2, 2, 0]), {"total_count": 4}, invalid={"probs": -WEIGHTS}, outside=[5.0, 0.0, 0.0]),
+    Family("Multinomial", {"probs": WEIGHTS}, of([1, 0, 3], [2, 2, 0]), {"total_count": 4}, invalid={"probs": WEIGHTS - 2.5}, outside=[5.0, 0.0, 0.0]),
     Family("Multinomial", {"logits": LOGITS}, of([1, 0, 3], [2, 2, 0]), {"total_count": 4}),
     Family("MultivariateNormal", {"loc": VECTORS, "covariance_matrix": COVARIANCE}, VECTORS + 1, invalid={"covariance_matrix": -COVARIANCE}, outside=[np.nan] * 3),
     Family("MultivariateNormal", {"loc": VECTORS, "precision_matrix": COVARIANCE}, VECTORS + 1, invalid={"precision_matrix": -COVARIANCE}),
@@ -131,13 +138,13 @@ FAMILIES = [
     Family("NegativeBinomial", {"total_count": of(0.5, 2, 3), "probs": CHANCES}, COUNTS, invalid={"probs": 1.0}, outside=-1.0),
     Family("NegativeBinomial", {"total_count": of(0.5, 2, 3), "logits": REAL}, COUNTS, invalid={"total_count": -1.0}),
     Family("Normal", LOC_SCALE, REAL[::-1].copy(), invalid={"scale": 0.0}, outside=np.nan),
-    Family("OneHotCategorical", {"probs": WEIGHTS}, of([0, 1, 0], [1, 0, 0]), invalid={"probs": -WEIGHTS}, outside=[1.0, 1.0, 0.0]),
+    Family("OneHotCategorical", {"probs": WEIGHTS}, of([0, 1, 0], [1, 0, 0]), invalid={"probs": WEIGHTS - 2.5}, outside=[1.0, 1.0, 0.0]),
     Family("OneHotCategoricalStraightThrough", {"logits": LOGITS}, of([0, 1, 0], [1, 0, 0]), outside=[0.0, 0.0, 0.0]),
     Family("Pareto", {"scale": POSITIVE, "alpha": of(0.7, 1.5, 3.0)}, of(1, 2, 5), invalid={"alpha": 0.0}, outside=0.1),
     Family("Poisson", {"rate": POSITIVE}, COUNTS, invalid={"rate": -1.0}, outside=0.5),
     Family("RelaxedBernoulli", {"temperature": of(0.7), "probs": CHANCES}, UNIT, invalid={"probs": 2.0}, outside=2.0),
     Family("RelaxedBernoulli", {"temperature": of(0.7), "logits": REAL}, UNIT),
-    Family("RelaxedOneHotCategorical", {"temperature": np.array(0.7), "probs": WEIGHTS}, SIMPLEX, invalid={"probs": -WEIGHTS}, outside=[1.0, 1.0, 1.0]),
+    Family("RelaxedOneHotCategorical", {"temperature": np.array(0.7), "probs": WEIGHTS}, SIMPLEX, invalid={"probs": WEIGHTS - 2.5}, outside=[1.0, 1.0, 1.0]),
     Family("StudentT", {"df": of(0.7, 1.5, 5.0), **LOC_SCALE}, REAL[::-1].copy(), invalid={"df": 0.0}, outside=np.nan),
     Family("TransformedDistribution", LOC_SCALE, of(-0.5, 1.3, 2.7), build=_transformed),
     Family("Uniform", {"low": REAL, "high": REAL + POSITIVE}, REAL + POSITIVE / 3, invalid={"low": 9.0}, outside=99.0),
@@ -145,7 +152,7 @@ FAMILIES = [
     Family("Weibull", {"scale": POSITIVE, "concentration": of(0.7, 2, 3)}, POSITIVE, invalid={"scale": 0.0}, outside=-1.0),
     Family("Wishart", {"df": of(4.0, 7.5), "covariance_matrix": COVARIANCE}, np.stack([COVARIANCE, COVARIANCE + np.eye(3)]), invalid={"df": 1.0}, outside=-COVARIANCE),
     Family("Wishart", {"df": of(4.0, 7.5), "precision_matrix": COVARIANCE}, np.stack([COVARIANCE, COVARIANCE + np.eye(3)])),
-    Family("Wishart", {"df": of(4.0, 7.5), "scale_tril": ROOT}, np.stack([COVARIANCE, COVARIANCE + np.eye(3)])),
+    Family("Wishart", {"df": of(4.0, 7.5), "scale_tril": ROOT}, np.stack([COVARIANCE, COVARIANCE + np.eye(3)]), build=_wishart),
 ]  # fmt: skip
 
 

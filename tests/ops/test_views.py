@@ -223,3 +223,17 @@ def test_a_window_that_starts_where_each_lane_says():
     x = funtorch.arange(10)
     found = funtorch.vmap(lambda start: x.narrow(0, start, 3))(funtorch.tensor([0, 4, 7]))
     assert found.tolist() == [[0, 1, 2], [4, 5, 6], [7, 8, 9]]
+
+
+def test_writing_through_a_detached_part_writes_that_part():
+    import funtorch
+
+    x = funtorch.zeros(2, 4)
+    part = x[1, 1:3].detach()
+    part.fill_(1)
+    x.t()[0].data.add_(5)
+    assert x.tolist() == [[5, 0, 0, 0], [5, 1, 1, 0]] and part.tolist() == [1, 1]
+    w = funtorch.nn.Parameter(funtorch.zeros(4))
+    w[1:3].data[0] = 7
+    w.data[2:].fill_(3)
+    assert w.tolist() == [0, 7, 3, 3] and w.requires_grad and w.is_leaf

@@ -175,7 +175,9 @@ def of_tensor(size, stride, offset=0, count=4, name="FloatStorage", key="0", fla
         return b"(" + b"".join(map(number, values)) + b"t"
 
     storage = b"(" + text("storage") + g("torch", name) + text(key) + text("cpu") + number(count) + b"tQ"
-    arguments = b"(" + storage + number(offset) + numbers(size) + numbers(stride) + flag + g("collections", "OrderedDict") + b")Rt"
+    arguments = (
+        b"(" + storage + number(offset) + numbers(size) + numbers(stride) + flag + g("collections", "OrderedDict") + b")Rt"
+    )
     return b"\x80\x02" + g("torch._utils", "_rebuild_tensor_v2") + arguments + b"R."
 
 
@@ -230,6 +232,18 @@ def test_many_views_of_one_storage_are_bounded():
     one = of_tensor((2**20,), (0,))[2:-1]  # 4 MiB of one number
     data = b"\x80\x02(" + one * 100 + b"t."
     refused(archived(data, [("data/0", bytes(16))]), RuntimeError, match="expanded")
+
+
+def test_many_copies_of_one_value_are_bounded():
+    large = b"(" + b"N" * 1_000_000 + b"lq\x00X" + struct.pack("<I", 10**6) + b"x" * 10**6 + b"q\x01"
+    for call in (
+        g("builtins", "set") + b"h\x00\x85R",
+        g("torch", "Size") + b"h\x00\x85R",
+        g("_codecs", "encode") + b"h\x01\x85R",
+        g("collections", "OrderedDict") + b")R}h\x01Nsb",
+    ):
+        data = b"\x80\x02" + large + b"(" + call * 3000 + b"t\x86."
+        refused(archived(data), (RuntimeError, pickle.UnpicklingError))
 
 
 ANNOUNCED = [b"X\xff\xff\xff\xff", b"B\xff\xff\xff\xff", b"\x8b\xff\xff\xff\x7f", b"\x8d" + b"\xff" * 7 + b"\x0f", b"\x8e" + b"\xff" * 8, b"\x96" + b"\xff" * 8, b"T\xff\xff\xff\x7f"]  # fmt: skip

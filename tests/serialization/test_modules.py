@@ -83,7 +83,9 @@ def network(lib):
 
 def recurrent(lib):
     lib.manual_seed(1)
-    return lib.nn.ModuleList([lib.nn.LSTM(3, 4, 2, bidirectional=True), lib.nn.TransformerEncoderLayer(8, 2, 8, activation="gelu")])
+    return lib.nn.ModuleList(
+        [lib.nn.LSTM(3, 4, 2, bidirectional=True), lib.nn.TransformerEncoderLayer(8, 2, 8, activation="gelu")]
+    )
 
 
 def run(lib, module):

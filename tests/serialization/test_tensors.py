@@ -143,7 +143,15 @@ def test_containers_and_plain_values(pass_on, way):
     def make(lib):
         return {
             "plain": [None, True, -1, 2**70, -(2**70), 1.5, float("inf"), 1 + 2j, "text ü \ud800", b"\x00\xff", bytearray(b"x")],
-            "kinds": (lib.float16, lib.bool, lib.bfloat16, lib.device("cpu"), lib.device("cuda", 1), lib.Size([1, 2]), lib.strided),
+            "kinds": (
+                lib.float16,
+                lib.bool,
+                lib.bfloat16,
+                lib.device("cpu"),
+                lib.device("cuda", 1),
+                lib.Size([1, 2]),
+                lib.strided,
+            ),
             (1, "key"): {1, 2},
             "ordered": OrderedDict(x=1, y=(OrderedDict(), Counter("aab"))),
             "nested": [[[[[{}]]]]],
@@ -224,12 +232,8 @@ def test_sparse_that_lies(exchange, format):
     lies = {
         "size": torch.sparse_coo_tensor(torch.tensor([[0, 9]]), torch.ones(2), (3,), check_invariants=False),
         "negative": torch.sparse_coo_tensor(torch.tensor([[-1]]), torch.ones(1), (3,), check_invariants=False),
-        "sorted": torch.sparse_coo_tensor(
-            torch.tensor([[1, 0]]), torch.ones(2), (3,), is_coalesced=True, check_invariants=False
-        ),
-        "twice": torch.sparse_coo_tensor(
-            torch.tensor([[1, 1]]), torch.ones(2), (3,), is_coalesced=True, check_invariants=False
-        ),
+        "sorted": torch.sparse_coo_tensor(torch.tensor([[1, 0]]), torch.ones(2), (3,), is_coalesced=True, check_invariants=False),
+        "twice": torch.sparse_coo_tensor(torch.tensor([[1, 1]]), torch.ones(2), (3,), is_coalesced=True, check_invariants=False),
         "rows": torch.sparse_csr_tensor(torch.tensor([0, 9]), torch.tensor([0]), torch.ones(1), (1, 3), check_invariants=False),
     }
     for kind, tensor in lies.items():

@@ -49,7 +49,6 @@ REFUSED = {
     "compressed beginnings": lambda t: t.sparse_csr_tensor([0, 2, 1], [0, 1], [1.0, 2.0], (2, 2), check_invariants=True),
     "compressed columns": lambda t: t.sparse_csr_tensor([0, 1, 2], [0, 7], [1.0, 2.0], (2, 2), check_invariants=True),
     "mm sizes": lambda t: t.sparse.mm(sparse(t), t.ones(2, 2)),
-    "mm vector": lambda t: t.mm(sparse(t), t.ones(3)),
     "softmax of a dense": lambda t: t.sparse.softmax(t.ones(2, 2), 0),
     "sampled_addmm of coordinates": lambda t: t.sparse.sampled_addmm(t.ones(2, 2), t.ones(2, 2), t.ones(2, 2)),
     "sampled_addmm sizes": lambda t: t.sparse.sampled_addmm(t.eye(2).to_sparse_csr(), t.ones(2, 3), t.ones(2, 2)),

@@ -23,7 +23,9 @@ class Given:
         self.s = torch.sparse_coo_tensor(torch.tensor(PLACES), self.v, (3, 3))
         self.c = self.s.coalesce()
         self.csr = self.c.to_sparse_csr()
-        self.other = torch.sparse_coo_tensor(torch.tensor([[0, 1, 2], [2, 1, 0]]), torch.tensor([2.0, 3.0, 7.0]).double(), (3, 3)).coalesce()
+        self.other = torch.sparse_coo_tensor(
+            torch.tensor([[0, 1, 2], [2, 1, 0]]), torch.tensor([2.0, 3.0, 7.0]).double(), (3, 3)
+        ).coalesce()
         self.hybrid = torch.sparse_coo_tensor(torch.tensor([[0, 2, 0]]), torch.tensor(SQUARE), (4, 3))
         self.x = torch.tensor(DENSE, requires_grad=True)
         self.m = torch.tensor(SQUARE, requires_grad=True)
@@ -75,7 +77,16 @@ OPERATIONS = {
     "T": lambda g: g.s.T,
     "csr_t": lambda g: g.csr.t().to_dense(),
     "cat": lambda g: g.torch.cat([g.c, g.other], 1),
+    "stack": lambda g: g.torch.stack([g.c, g.other]),
+    "bmm": lambda g: g.torch.bmm(g.torch.stack([g.c, g.other]), g.torch.stack([g.x, g.x * 2])),
     "index_select": lambda g: g.s.index_select(0, g.torch.tensor([2, 0, 2])),
+    "select": lambda g: g.s[1],
+    "select_last": lambda g: g.s.select(1, -1),
+    "element": lambda g: g.s[2, 1],
+    "column": lambda g: g.s[:, 2],
+    "hybrid_select": lambda g: g.hybrid[0],
+    "unsqueeze": lambda g: g.s.unsqueeze(1),
+    "unsqueeze_hybrid": lambda g: g.hybrid.unsqueeze(2),
     "sum": lambda g: g.s.sum(),
     "sum_dim": lambda g: g.torch.sparse.sum(g.s, dim=1),
     "sum_method": lambda g: g.s.sum(0),
@@ -183,3 +194,16 @@ def quotients(name):
             ends.append(float(weighed(OPERATIONS[name](Given(funtorch, moved))).detach()))
         found[at] = (ends[0] - ends[1]) / (2 * step)
     return found
+
+
+@pytest.mark.parametrize("index", [slice(0, 2), [2, 0], (slice(None), slice(1, None)), (..., 1), (-1, slice(0, 2)), ([1, 1], 2)])
+def test_parts_that_pytorch_lacks_are_those_of_the_dense_tensor(index):
+    s = Given(funtorch).s
+    np.testing.assert_array_equal(s[index].to_dense().detach().numpy(), s.to_dense().detach().numpy()[index])
+
+
+def test_dimensions_of_size_one_go():
+    s = Given(funtorch).s
+    back = s.unsqueeze(0).squeeze(0)
+    assert back.layout is funtorch.sparse_coo
+    np.testing.assert_array_equal(back.to_dense().detach().numpy(), s.to_dense().detach().numpy())

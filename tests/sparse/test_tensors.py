@@ -100,6 +100,56 @@ def test_copies_and_pickles_hold_the_same():
             assert repr(again) == repr(s)
 
 
+class Propagation(funtorch.autograd.Function):
+    """A product with a sparse matrix, by hand, as graph attention networks have it."""
+
+    @staticmethod
+    def forward(ctx, indices, values, shape, b):
+        a = funtorch.sparse_coo_tensor(indices, values, shape)
+        ctx.save_for_backward(a, b)
+        return a @ b
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        rows, columns = a._indices()
+        return None, (g @ b.t())[rows, columns], None, a.t() @ g
+
+
+def test_a_custom_function_keeps_a_sparse_tensor():
+    values, b = funtorch.tensor(VALUES, requires_grad=True), funtorch.ones(3, 2, requires_grad=True)
+    Propagation.apply(funtorch.tensor(PLACES), values, (2, 3), b).pow(2).sum().backward()
+    found = values.grad.tolist(), b.grad.tolist()
+    values.grad = b.grad = None
+    (funtorch.sparse_coo_tensor(PLACES, values, (2, 3)) @ b).pow(2).sum().backward()
+    assert found == (values.grad.tolist(), b.grad.tolist())
+
+
+class Layer(funtorch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("adjacency", sparse(funtorch).coalesce())
+        self.linear = funtorch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        return funtorch.sparse.mm(self.adjacency, self.linear(x))
+
+
+def test_a_module_has_a_sparse_buffer():
+    first, second, x = Layer(), Layer(), funtorch.ones(3, 2)
+    second.adjacency.mul_(0)
+    second.load_state_dict(first.state_dict())
+    assert second(x).tolist() == first(x).tolist()
+    assert copy.deepcopy(first)(x).tolist() == first(x).tolist()
+    assert first.double().adjacency.dtype is funtorch.float64
+    assert first(x.double()).dtype is funtorch.float64
+
+
+def test_a_transform_does_not_differentiate_by_a_sparse_tensor():
+    with pytest.raises(RuntimeError, match="give it the values"):
+        funtorch.func.grad(lambda s: s.to_dense().sum())(sparse(funtorch))
+
+
 def test_a_mapped_function_uses_a_sparse_tensor_from_outside():
     s, x = sparse(funtorch), funtorch.arange(12.0).reshape(4, 3)
     mapped = funtorch.vmap(lambda row: s @ row)(x)
@@ -151,10 +201,31 @@ def test_compiled_code_uses_a_sparse_tensor_from_outside():
     assert w.grad.tolist() == (2 * dense.t() @ (dense @ w.detach())).tolist()
 
 
-def test_a_compiled_function_takes_a_sparse_argument():
-    double = funtorch.compile(lambda s, x: s @ x)
-    for _ in range(3):
-        assert double(sparse(funtorch), funtorch.ones(3)).tolist() == [3.0, 9.0]
+@pytest.mark.parametrize("convert", [lambda s: s, lambda s: s.coalesce(), lambda s: s.to_sparse_csr()])
+def test_a_compiled_function_takes_and_gives_sparse_tensors(convert):
+    w = funtorch.ones(3, requires_grad=True)
+
+    def both(s, x):
+        return {"product": s @ (x * w), "twice": s * 2}
+
+    compiled = funtorch.compile(both)
+    for scale in (1, 2, 3, 4):
+        s = convert(sparse(funtorch)) * scale
+        found = compiled(s, funtorch.ones(3))
+        assert found["product"].tolist() == [3.0 * scale, 9.0 * scale]
+        assert repr(found["twice"]) == repr(s * 2)
+        found["product"].sum().backward()
+    assert w.grad.tolist() == [40.0, 0.0, 80.0]
+    assert compiled.counts["compiled"] > 0
+
+
+def test_a_gradient_reaches_a_sparse_argument_of_compiled_code():
+    s, double = sparse(funtorch, requires_grad=True), funtorch.compile(lambda s: (s * 2).to_dense().sum())
+    for _ in range(4):
+        s.grad = None
+        double(s).backward()
+        assert s.grad._values().tolist() == [2.0, 2.0, 2.0]
+    assert double.counts["compiled"] > 0
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

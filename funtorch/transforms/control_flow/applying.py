@@ -17,6 +17,7 @@ from ...errors import ArgumentTypeError
 from ...ops.buffers import update
 from .checking import require_none_failed
 from .fingerprints import fingerprint, op_for
+from .lanes import unmapped
 from .lifting import Body, Met
 from .printing import Printing, silent
 from .sampling import key_from
@@ -76,13 +77,15 @@ def apply(
         return form(lambda *arrays: tuple(function(Parts(arrays, counts, sizes))), met.name)
 
     flat = [c for some in constants for c in some]
-    outs = list(call(op_for(key, make_op), [*args, *written, *outer, *keys, *flat]))
+    op, given = op_for(key, make_op), [*args, *written, *outer, *keys, *flat]
+    outs = list(call(op, given))
     if met.checks:
         require_none_failed(outs.pop(), met.checks)
     if form is Unbounded:
         refusing(outs)
     results = outs[: len(outs) - len(written)]
-    for target, new in zip(written, outs[len(results) :], strict=True):
+    for number, target in enumerate(written, len(results)):
+        new = unmapped(op, given, number, outs[number])
         if id(target) in met.history and state.grad:
             write(target, new)
         else:

@@ -71,7 +71,7 @@ def _with_rule(closed: Any, follow: Sequence[bool], given: Sequence[bool]) -> An
 
     def forward(primals: tuple, tangents: tuple) -> tuple:
         inputs, constants, outputs = primals
-        found = iter(push(*primals, [t for t, f in zip(tangents[0], follow, strict=True) if f]))
+        found = iter(push(inputs, constants, outputs, [t for t, f in zip(tangents[0], follow, strict=True) if f]))
         return outputs, [next(found) if g else t for g, t in zip(given, tangents[2], strict=True)]
 
     def keep(inputs: list[Any], constants: list[Any], outputs: list[Any]) -> tuple:

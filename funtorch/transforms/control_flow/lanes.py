@@ -1,16 +1,22 @@
-"""Choices under ``vmap``: all branches run for all lanes. Their derivative is taken branch by branch and chosen afterwards.
+"""Loops and branches under ``vmap``.
 
-Were it taken of the chosen values instead, a branch that is not taken could spoil the gradient: zero times its infinite slope.
+In a choice all branches run for all lanes. Its derivative is taken branch by branch and chosen afterwards: were it taken of the
+chosen values instead, a branch that is not taken could spoil the gradient, zero times its infinite slope.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.interpreters import partial_eval
 
+from ...core.call import call
+from ...core.handle import Handle, value_of
+from ...core.levels import Batched, Dual
 from ...core.op import Mask, Op
 
 
@@ -57,3 +63,38 @@ def _in_lanes(pull: Callable, mask: Mask, axes: tuple[int | None, ...]) -> Calla
         return tuple(g.sum(0) if a is None else jnp.moveaxis(g, 0, a) for g, a in zip(grads, marked, strict=True))
 
     return backward
+
+
+_FIRST = Op(lambda x: x[0], "select")
+
+
+@functools.lru_cache(maxsize=512)
+def _reads(op: Op, avals: tuple, number: int) -> tuple[bool, ...]:
+    """Which of its arguments the result ``number`` of an Op depends on."""
+    jaxpr = op.trace(avals)[0].jaxpr
+    _, used = partial_eval.dce_jaxpr(jaxpr, [k == number for k in range(len(jaxpr.outvars))])
+    return tuple(used)
+
+
+def unmapped(op: Op, args: Sequence[Any], number: int, result: Any) -> Any:
+    """The result ``number`` of ``op``; where ``vmap`` maps it only because others are, the Tensor that all lanes have of it."""
+    payload = value_of(result)
+    if type(payload) is not Batched:
+        return result
+    avals = tuple((a.shape, a.dtype) for a in (value_of(a) if isinstance(a, Handle) else a for a in args))
+    read = [a for a, used in zip(args, _reads(op, avals, number), strict=True) if used]
+    if any(_is_mapped(a, payload.level) for a in read if isinstance(a, Handle)):
+        return result
+    inner = payload.inner
+    if payload.axis is not None:
+        inner = call(_FIRST, (inner,), recording=False, ceiling=payload.level.depth - 1)
+    return unmapped(op, args, number, inner)
+
+
+def _is_mapped(tensor: Handle, level: Any) -> bool:
+    payload = value_of(tensor)
+    if type(payload) is Batched:
+        return payload.level is level and payload.axis is not None or _is_mapped(payload.inner, level)
+    if type(payload) is Dual:
+        return _is_mapped(payload.primal, level) or payload.tangent is not None and _is_mapped(payload.tangent, level)
+    return False

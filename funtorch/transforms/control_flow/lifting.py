@@ -135,7 +135,8 @@ class Lifting(Nested):
         """Let an outer Tensor have another value in this run."""
         requires = self.met.requires(tensor)
         self._hold(tensor)
-        place(tensor, _leaf(array, requires))
+        is_leaf = tensor._requires and tensor._node is None  # which may not be changed in place
+        place(tensor, _leaf(array, requires) if is_leaf else _argument(array, requires))
 
     def _hold(self, tensor: Handle) -> None:
         if id(tensor) not in self.held:
@@ -280,12 +281,16 @@ def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requir
                     raise OpError(ARGUMENT.format(met.name, number, list(avals[number].shape)))
             outs = [leaf for leaf in leaves if isinstance(leaf, Handle)]
             found["leaves"] = [None if isinstance(leaf, Handle) else Static(leaf) for leaf in leaves]
-            arrays = watch.finish(outs)
+            results = watch.finish(outs)
             found["follows"] = [t._requires for t in outs]
-        return arrays
+        return results
 
     words = jax.ShapeDtypeStruct((WORDS,), jnp.int64)
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in (*avals, *map(value_of, outer))] + [words] * len(sources)
-    closed = jax.make_jaxpr(run)(*specs)
+    try:
+        closed = jax.make_jaxpr(run)(*specs)
+    except Exception as error:  # the function's own: JAX's notes on it are of no use
+        error.__notes__ = [note for note in getattr(error, "__notes__", []) if "JAX" not in note]
+        raise
     outs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals[: found["leaves"].count(None)]]
     return Body(closed, found["leaves"], found["spec"], outs, found["follows"])

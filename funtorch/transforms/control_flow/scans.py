@@ -187,5 +187,6 @@ def _program(run: Callable, parts: Parts, count: int, size: int, reverse: bool, 
 
     rows = (jnp.arange(size), columns)
     start = (list(carry), list(parts.written), jnp.int32(0))
-    (last, kept, failed), ys = jax.lax.scan(step, start, rows, length=size, reverse=reverse)
+    found: Any = jax.lax.scan(step, start, rows, length=size, reverse=reverse)
+    (last, kept, failed), ys = found
     return [*last, *ys, *kept, *([failed] if checked else [])]

@@ -1,8 +1,12 @@
 """Loading data: datasets, samplers, collation and the DataLoader."""
 
+from typing import Any
+
+from . import datapipes
 from .collate import default_collate as default_collate
 from .collate import default_convert as default_convert
 from .dataloader import DataLoader as DataLoader
+from .dataloader import _DatasetKind as _DatasetKind
 from .dataset import ChainDataset as ChainDataset
 from .dataset import ConcatDataset as ConcatDataset
 from .dataset import Dataset as Dataset
@@ -19,3 +23,9 @@ from .sampler import SequentialSampler as SequentialSampler
 from .sampler import SubsetRandomSampler as SubsetRandomSampler
 from .sampler import WeightedRandomSampler as WeightedRandomSampler
 from .worker import get_worker_info as get_worker_info
+
+
+def __getattr__(name: str) -> Any:
+    if name in datapipes.__all__:
+        return getattr(datapipes, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,10 @@ from ._worker_loop import Job, OwnBackend, work
 # How long workers have to finish what they are at, and then to obey SIGTERM.
 _PATIENCE, _MORE_PATIENCE = 5.0, 1.0
 
+_WORKERS_OF_WORKERS = (
+    "DataLoader: this process is a worker itself (daemonic processes are not allowed to have children); use num_workers=0 in it."
+)
+
 # The main process's ends of all lines, which forked children inherit and must close. One start at a time, so that no child
 # inherits the ends of a line that is just being made.
 _our_ends: weakref.WeakSet[Channel] = weakref.WeakSet()
@@ -38,6 +42,8 @@ class WorkerPool:
     """
 
     def __init__(self, jobs: Sequence[Job], context: Any) -> None:
+        if multiprocessing.current_process().daemon:
+            raise AssertionError(_WORKERS_OF_WORKERS)
         self.owner = os.getpid()
         self.context = context or _default_context()
         self.lines: list[Channel] = []

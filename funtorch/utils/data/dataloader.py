@@ -23,6 +23,13 @@ T = TypeVar("T", covariant=True)
 _FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
 
 
+class _DatasetKind:
+    """The two kinds of datasets, under the names by which older programs ask ``loader._dataset_kind``."""
+
+    Map = 0
+    Iterable = 1
+
+
 class DataLoader(Generic[T]):
     """Loads a dataset in batches; iterating over it is one epoch.
 
@@ -103,6 +110,7 @@ class DataLoader(Generic[T]):
                 persistent_workers=persistent_workers,
             )
         )
+        self._dataset_kind = _DatasetKind.Iterable if self._is_stream else _DatasetKind.Map
         self.dataset: Any = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor

@@ -199,11 +199,6 @@ def test_a_worker_may_not_have_workers():
         list(DataLoader(Failing(lambda: list(DataLoader(range(2), num_workers=1))), num_workers=1))
 
 
-def test_datasets_that_cannot_be_sent():
-    with pytest.raises(Exception, match="[Pp]ickle"):
-        iter(DataLoader(Failing(lambda: 0), num_workers=1, multiprocessing_context="spawn"))
-
-
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_what_is_left_early_is_cleaned_up(epochs):
     loader = DataLoader([torch.ones(10_000)] * 50, num_workers=2)

@@ -293,6 +293,11 @@ def test_workers_that_are_not_forked():
     assert multiprocessing.active_children() == []
 
 
+def test_datasets_that_cannot_be_sent():
+    with pytest.raises(Exception, match="[Pp]ickle"):
+        iter(DataLoader(Samples(lambda: 0), num_workers=1, multiprocessing_context="spawn"))
+
+
 def test_attributes(same):
     names = ["num_workers", "prefetch_factor", "persistent_workers", "in_order", "timeout"]
     same(lambda t: [getattr(t.utils.data.DataLoader(range(9), num_workers=2), name) for name in names])

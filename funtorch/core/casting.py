@@ -1,0 +1,187 @@
+"""Automatic casts: while `amp.autocast` is on, listed functions get their arguments in another floating-point type.
+
+Which function is cast how is PyTorch's own choice, one table for each kind of device. The casts are ops like any other, on the
+tape and under every transform.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .call import call
+from .engine import host_possible
+from .handle import Handle
+from .op import Op
+from .state import state
+
+LOWER, FULL, WIDEST = "lower", "float32", "widest"  # to autocast's type; to float32; to the widest type among the arguments
+
+
+def _policies(lower: str, full: str, widest: str) -> dict[str, str]:
+    return {
+        **dict.fromkeys(lower.split(), LOWER),
+        **dict.fromkeys(full.split(), FULL),
+        **dict.fromkeys(widest.split(), WIDEST),
+    }
+
+
+_PRODUCTS = """
+    conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc bmm mm linalg.vecdot baddbmm addmm addbmm
+    linear matmul scaled_dot_product_attention tensordot inner chain_matmul linalg.multi_dot linalg.matrix_power prelu cov
+    lstm rnn_tanh rnn_relu
+"""
+_LOSSES = """
+    mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss smooth_l1_loss cross_entropy l1_loss
+    margin_ranking_loss soft_margin_loss triplet_margin_loss multi_margin_loss kl_div multilabel_margin_loss
+    binary_cross_entropy_with_logits
+"""
+POLICIES = {
+    "cpu": _policies(
+        _PRODUCTS,
+        _LOSSES
+        + """
+        avg_pool3d binary_cross_entropy grid_sample polar prod quantile nanquantile stft cdist trace view_as_complex cholesky
+        cholesky_inverse cholesky_solve inverse lu_solve orgqr ormqr pinverse max_pool3d max_unpool2d max_unpool3d
+        adaptive_avg_pool3d adaptive_max_pool3d huber_loss ctc_loss fractional_max_pool2d fractional_max_pool3d
+        fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn
+        fft.hfft fft.ihfft linalg.cond linalg.matrix_rank linalg.solve linalg.cholesky linalg.svdvals linalg.eigvals
+        linalg.eigvalsh linalg.inv linalg.householder_product linalg.tensorinv linalg.tensorsolve geqrf qr svd
+        triangular_solve linalg.qr linalg.cholesky_ex linalg.svd linalg.eig linalg.eigh linalg.lstsq linalg.inv_ex
+        """,
+        "stack cat index_copy",
+    ),
+    "gpu": _policies(
+        _PRODUCTS + " addmv addr mv gru gru_cell lstm_cell rnn_tanh_cell rnn_relu_cell",
+        _LOSSES
+        + """
+        acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm group_norm
+        norm nuclear_norm cosine_similarity cdist dist pdist renorm logsumexp softmax log_softmax softmin
+        cumprod cumsum prod sum linalg.vector_norm linalg.matrix_norm
+        """,
+        "addcdiv addcmul atan2 bilinear cross dot vdot grid_sample index_put scatter_add cat stack",
+    ),
+}
+NAMES = frozenset(POLICIES["cpu"]) | frozenset(POLICIES["gpu"])
+_CASTABLE = frozenset(map(np.dtype, (jnp.float16, jnp.bfloat16, np.float32)))
+
+# An entry for each autocast that is open on any thread: where it's empty, nobody has to look into ``state``.
+active: list[None] = []
+
+
+class Casting:
+    """What is in force on a thread: the type for each kind of device, and the casts of parameters that were made already."""
+
+    def __init__(self, types: dict[str, np.dtype | None], cached: bool) -> None:
+        self.types = types
+        self.cached = cached
+        self.casts: dict[tuple[int, np.dtype, bool], tuple[weakref.ref, int, Any]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Casting) and (self.types, self.cached) == (other.types, other.cached)
+
+    def __hash__(self) -> int:
+        return hash((*self.types.items(), self.cached))
+
+
+@contextlib.contextmanager
+def resumed(casting: Casting | None) -> Iterator[None]:
+    """What was in force once is so again, on this thread."""
+    before, state.autocast = state.autocast, casting
+    active.append(None)
+    try:
+        yield
+    finally:
+        active.pop()
+        state.autocast = before
+
+
+@functools.lru_cache(maxsize=None)
+def _to(dtype: np.dtype) -> Op:
+    return Op(lambda x: x.astype(dtype), "to_copy")
+
+
+def _kind(args: Sequence[Any]) -> str:
+    on_host = host_possible() or any(isinstance(a, Handle) and type(a._payload) is np.ndarray for a in args)
+    return "cpu" if on_host else "gpu"
+
+
+def _castable(x: Any) -> bool:
+    return isinstance(x, Handle) and x._payload.dtype in _CASTABLE
+
+
+def _cast(x: Any, dtype: np.dtype, casting: Casting) -> Any:
+    if not _castable(x) or x._payload.dtype == dtype:
+        return x
+    # A parameter is cast once, as PyTorch does; one that was written since, or cast without grad, is cast anew.
+    keep = casting.cached and x._requires and x._node is None and x._base is None and state.recorder is None
+    key = (id(x), dtype, state.grad)
+    if keep and key in casting.casts:
+        ref, version, made = casting.casts[key]
+        if ref() is x and version == x._version:
+            return made
+    made = call(_to(dtype), (x,))
+    if keep:
+        casting.casts[key] = (weakref.ref(x), x._version, made)
+    return made
+
+
+def function_key(name: str, namespace: str) -> str | None:
+    """The name of a function in the tables, or None if none of them has it."""
+    key = name if namespace in ("torch", "nn.functional") else f"{namespace}.{name}"
+    return key if key in NAMES else None
+
+
+def casting_first(fn: Callable, name: str, namespace: str) -> Callable:
+    """``fn`` with its arguments cast, and with no casts inside; itself if no table has it."""
+    key = function_key(name, namespace)
+    if key is None:
+        return fn
+
+    @functools.wraps(fn)
+    def casting(*args: Any, **kwargs: Any) -> Any:
+        if not active or state.autocast is None:
+            return fn(*args, **kwargs)
+        given = cast_arguments(key, [*args, *kwargs.values()])
+        before, state.autocast = state.autocast, None
+        try:
+            return fn(*given[: len(args)], **dict(zip(kwargs, given[len(args) :], strict=True)))
+        finally:
+            state.autocast = before
+
+    return casting
+
+
+def cast_arguments(name: str, args: Sequence[Any]) -> list[Any]:
+    """The arguments of the function ``name`` as autocast wants them on this thread; sequences of Tensors are cast within."""
+    casting = state.autocast
+    flat = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    kind = _kind(flat) if casting is not None else ""
+    lower = casting.types.get(kind) if casting is not None else None
+    policy = POLICIES.get(kind, {}).get(name)
+    if lower is None or policy is None:
+        return list(args)
+    if policy == LOWER:
+        dtype = lower
+    elif policy == FULL:
+        dtype = np.dtype(np.float32)
+    else:
+        found = {x._payload.dtype for x in flat if _castable(x)}
+        dtype = found.pop() if len(found) == 1 else np.dtype(np.float32)
+
+    def each(x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            return type(x)(map(each, x)) if type(x) in (list, tuple) else x
+        return _cast(x, dtype, casting)
+
+    before, state.autocast = casting, None
+    try:
+        return [each(a) for a in args]
+    finally:
+        state.autocast = before

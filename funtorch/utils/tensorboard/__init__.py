@@ -1,0 +1,5 @@
+"""Logs for TensorBoard, written by the package tensorboardX."""
+
+from .writer import SummaryWriter as SummaryWriter
+
+__all__ = ["SummaryWriter"]
