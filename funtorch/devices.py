@@ -59,9 +59,19 @@ class device:
     def __reduce__(self) -> tuple:
         return device, (str(self),)
 
+    def __enter__(self) -> device:
+        """``with device(...)``: where new Tensors are made inside, unless they say otherwise."""
+        defaults.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        defaults.pop()
+
 
 CPU = device("cpu")
 META = device("meta")
+# Where new Tensors are made: what `set_default_device` said, then the devices that are open as contexts.
+defaults = [CPU]
 
 
 _current: dict[str, int] = {}  # the index that a name without one has, by JAX's platform

@@ -14,11 +14,12 @@ from .core import handle
 from .core.engine import CONCRETE
 from .core.handle import Handle, announce, make, value_of
 from .core.levels import WRAPPED, inner_of
+from .core.meta import NO_DATA, MetaArray
 from .core.state import state
 from .core.views import alias, is_contiguous, layout, replace_data
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
-from .errors import ArgumentTypeError, OpError, TracedValueError
+from .errors import ArgumentTypeError, MissingError, OpError, TracedValueError
 from .layouts import strided
 from .size import Size
 
@@ -82,6 +83,8 @@ class Tensor(Handle):
             payload = inner_of(payload)._payload
         if type(payload) in CONCRETE and type(payload) is not np.ndarray:
             return devices.from_jax(next(iter(payload.devices())))
+        if type(payload) is MetaArray:
+            return devices.META
         return devices.CPU
 
     @property
@@ -469,6 +472,12 @@ def host_array(payload: Any, asked: str) -> np.ndarray:
             f"{payload.level.size} lanes: it has a value for each lane, not one. Use torch.where instead of a branch, or call "
             "the function in a loop."
         )
+    if type(payload) is MetaArray:
+        if asked == "numpy()":
+            raise ArgumentTypeError("can't convert meta device type tensor to numpy: it has no data")
+        if asked in ("item()", "bool()", "int()", "float()"):
+            raise OpError("Tensor.item() cannot be called on meta tensors")
+        raise MissingError(f"{asked}: {NO_DATA}")
     raise TracedValueError(
         f"{asked} of a Tensor of shape {list(payload.shape)} inside compiled or traced code: its value is not known while the "
         "program is being made. Use torch.where instead of a branch, or leave this part outside the compiled function."
@@ -504,6 +513,8 @@ def describe_tensor(tensor: Any, prefix: str = "tensor") -> str:
             return f"BatchedTensor(lvl={level.depth}, shape={list(payload.shape)}, bdim={payload.axis}, value={inner})"
         tangent = "None" if payload.tangent is None else describe_tensor(payload.tangent)
         return f"DualTensor(lvl={level.depth}, shape={list(payload.shape)}, value={inner}, tangent={tangent})"
+    if type(payload) is MetaArray:
+        return _describe_meta(tensor, prefix)
     if type(payload) not in CONCRETE:
         return f"tensor(traced, size={tuple(payload.shape)}, dtype={tensor.dtype})"
     where = tensor.device
@@ -516,6 +527,17 @@ def describe_tensor(tensor: Any, prefix: str = "tensor") -> str:
         grad_fn_name=tensor._node.name() if tensor._node is not None else None,
         prefix=prefix,
     )
+
+
+def _describe_meta(tensor: Any, prefix: str) -> str:
+    parts = ["...", "device='meta'", f"size={tuple(tensor.shape)}"]
+    if tensor.dtype is not dtypes.default():
+        parts.append(f"dtype={tensor.dtype}")
+    if tensor._node is not None:
+        parts.append(f"grad_fn=<{tensor._node.name()}>")
+    elif tensor._requires:
+        parts.append("requires_grad=True")
+    return f"{prefix}({', '.join(parts)})"
 
 
 def _flatten(tensor: Any) -> tuple:

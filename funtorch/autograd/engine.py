@@ -15,6 +15,7 @@ from ..core.call import call
 from ..core.foreign import followed, is_foreign
 from ..core.handle import Handle, make, without_history
 from ..core.levels import WRAPPED, Batched
+from ..core.meta import MetaArray, is_meta
 from ..core.op import is_differentiable
 from ..core.state import state
 from ..core.tape import Leaf, place_of
@@ -40,7 +41,8 @@ def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) 
                 raise OpError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
             if not is_differentiable(payload.dtype):
                 raise OpError(f"grad can be computed only for floating point and complex outputs, not {root.dtype}")
-            made.append(make(np.ones(payload.shape, payload.dtype)))
+            shape, kind = payload.shape, payload.dtype
+            made.append(make(MetaArray(shape, kind) if is_meta(root) else np.ones(shape, kind)))
             continue
         if not isinstance(cotangent, Handle):
             raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")

@@ -12,6 +12,7 @@ from .engine import CONCRETE, moves, run, run_traced
 from .foreign import PROCESSORS, is_foreign
 from .handle import Handle, make
 from .levels import WRAPPED, Level
+from .meta import MetaArray, run_meta
 from .op import Op
 from .state import state
 from .tape import record
@@ -61,6 +62,8 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         top = _tape_level(args, top, ceiling)
     if top is not None:
         outs = top.process(op, args)
+    elif traced and any([type(value) is MetaArray for value in values]):
+        outs = run_meta(op, args, values)
     elif traced:
         outs = run_traced(op, values)
         # JAX may differentiate the trace itself

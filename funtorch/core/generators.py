@@ -61,6 +61,14 @@ class Generator:
         self.twister.set_state(np.asarray(new_state.numpy() if hasattr(new_state, "numpy") else new_state))
         return self
 
+    def mark(self) -> Any:
+        """Where the sequence is, to `go_back` to."""
+        return self.twister.mark()
+
+    def go_back(self, mark: Any) -> None:
+        """Go on from a place that `mark` gave."""
+        self.twister.go_back(mark)
+
     def clone_state(self) -> Generator:
         """A generator with the same state, that goes on by itself."""
         new = Generator(self.device)

@@ -103,6 +103,14 @@ class MersenneState:
         self.cached_normal = float(fields["y"]) if fields["y_set"] else None
         self._cached_float = float(fields["f"]) if fields["f_set"] else None
 
+    def mark(self) -> tuple:
+        """Where the stream is, to `go_back` to; quicker than `get_state`."""
+        return (self._bits.state, self._seed, self._resting_next, self.cached_normal, self._cached_float)
+
+    def go_back(self, mark: tuple) -> None:
+        """Continue from a place that `mark` gave."""
+        self._bits.state, self._seed, self._resting_next, self.cached_normal, self._cached_float = mark
+
     def copy(self) -> Self:
         """A second generator that draws the same numbers from here on."""
         twin = type(self)(0)

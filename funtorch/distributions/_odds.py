@@ -21,8 +21,6 @@ def check_one_of(probs: Any, logits: Any) -> None:
 class Odds:
     """Probabilities of single events: ``probs`` in [0, 1], or ``logits``, their log-odds."""
 
-    probs: Any
-    logits: Any
     _batch_shape: Size
     _binary: ClassVar[bool] = True
 
@@ -32,12 +30,12 @@ class Odds:
         setattr(self, name, broadcast_all(value)[0])
 
     @lazy_property
-    def logits(self) -> Tensor:  # type: ignore[no-redef]
+    def logits(self) -> Tensor:
         """Log-odds of ``probs``."""
         return probs_to_logits(self.probs, is_binary=self._binary)
 
     @lazy_property
-    def probs(self) -> Tensor:  # type: ignore[no-redef]
+    def probs(self) -> Tensor:
         """Probabilities of ``logits``."""
         return logits_to_probs(self.logits, is_binary=self._binary)
 

@@ -94,5 +94,7 @@ class Binomial(Odds, Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         count = self._common_count("enumerate_support")
-        values = torch.arange(1 + count, dtype=self._param.dtype).reshape(-1, *[1] * len(self._batch_shape))
+        values = torch.arange(1 + count, dtype=self._param.dtype, device=self._param.device).reshape(
+            -1, *[1] * len(self._batch_shape)
+        )
         return values.expand(-1, *self._batch_shape) if expand else values

@@ -77,5 +77,7 @@ class Categorical(CategoryOdds, Distribution):
         return -(logs * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = torch.arange(self._num_events, dtype=torch.long).reshape(-1, *[1] * len(self._batch_shape))
+        values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device).reshape(
+            -1, *[1] * len(self._batch_shape)
+        )
         return values.expand(-1, *self._batch_shape) if expand else values

@@ -205,7 +205,7 @@ class Distribution:
         new._validate_args = self._validate_args
         return new
 
-    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+    def _get_checked_instance(self, cls: Any, _instance: Any = None) -> Any:
         if _instance is not None:
             return _instance
         if type(self).__init__ is not cls.__init__:

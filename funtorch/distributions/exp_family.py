@@ -13,6 +13,10 @@ from .distribution import Distribution
 __all__ = ["ExponentialFamily"]
 
 
+def _no_normalizer(self: Any, *natural_params: Tensor) -> Tensor:
+    raise MissingError(f"{type(self)} does not define its log normalizer")
+
+
 class ExponentialFamily(Distribution):
     r"""Densities :math:`p(x; \theta) = \exp(\langle t(x), \theta\rangle - F(\theta) + k(x))`.
 
@@ -22,12 +26,11 @@ class ExponentialFamily(Distribution):
     tensor(1.)
     """
 
+    _log_normalizer: Any = _no_normalizer  # of each natural parameter
+
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         raise MissingError(f"{type(self)} does not define its natural parameters")
-
-    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
-        raise MissingError(f"{type(self)} does not define its log normalizer")
 
     @property
     def _mean_carrier_measure(self) -> Any:

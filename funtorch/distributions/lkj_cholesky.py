@@ -67,7 +67,7 @@ class LKJCholesky(Distribution):
             shape, dtype = self._extended_shape(sample_shape), lengths.dtype
             directions = torch.randn(shape, dtype=dtype, device=lengths.device).tril(-1)
             directions = directions / directions.norm(dim=-1, keepdim=True)
-            first = torch.arange(self.dim).unsqueeze(-1) == 0  # the first row is all on the diagonal
+            first = torch.arange(self.dim, device=lengths.device).unsqueeze(-1) == 0  # the first row is all on the diagonal
             w = lengths.sqrt() * torch.where(first, 0.0, directions)
             last = (1 - (w**2).sum(-1)).clamp(min=torch.finfo(dtype).tiny).sqrt()
             return w + torch.diag_embed(last)

@@ -87,7 +87,7 @@ class Multinomial(Distribution):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         drawn = self._categorical.sample(Size((self.total_count,)) + Size(sample_shape))  # (n, S, B)
         drawn = drawn.movedim(0, -1)  # (S, B, n)
-        ones = torch.ones(drawn.shape, dtype=self.probs.dtype)
+        ones = torch.ones(drawn.shape, dtype=self.probs.dtype, device=drawn.device)
         return ones.new_zeros(self._extended_shape(sample_shape)).scatter_add(-1, drawn, ones)  # (S, B, K)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ class Multinomial(Distribution):
         return choices + (logs * value).sum(-1)
 
     def entropy(self) -> Tensor:
-        n = torch.tensor(self.total_count)
+        n = torch.tensor(self.total_count, device=self.probs.device)
         counts = self._binomial.enumerate_support(expand=False)[1:]  # (n, 1, 1): 1 ... n
         chances = torch.exp(self._binomial.log_prob(counts))  # (n, B, K)
         expected = (chances * torch.lgamma(counts + 1)).sum([0, -1])  # of log x_i!, for all i

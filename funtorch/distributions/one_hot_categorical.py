@@ -90,7 +90,7 @@ class OneHotCategorical(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self._event_shape[0]
-        values = torch.eye(n, dtype=self._param.dtype).reshape(n, *[1] * len(self._batch_shape), n)
+        values = torch.eye(n, dtype=self._param.dtype, device=self._param.device).reshape(n, *[1] * len(self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values
 
 

@@ -60,10 +60,10 @@ class VonMises(Distribution):
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             loc, kappa, r = self.loc.double(), self.concentration.double(), self._proposal_r
-            angle = torch.zeros(shape, dtype=torch.float64)
-            done = torch.zeros(shape, dtype=torch.bool)
+            angle = torch.zeros(shape, dtype=torch.float64, device=loc.device)
+            done = torch.zeros(shape, dtype=torch.bool, device=loc.device)
             while not holds(done):
-                u1, u2, u3 = torch.rand((3, *shape), dtype=torch.float64).unbind()
+                u1, u2, u3 = torch.rand((3, *shape), dtype=torch.float64, device=loc.device).unbind()
                 z = torch.cos(math.pi * u1)
                 f = (1 + r * z) / (r + z)
                 c = kappa * (r - f)

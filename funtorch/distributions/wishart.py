@@ -125,7 +125,7 @@ class Wishart(ExponentialFamily):
     @property
     def _squares(self) -> Chi2:
         """The laws of the squares on the diagonal of Bartlett's factor: chi-squared of df, df - 1, ..."""
-        steps = torch.arange(self._event_shape[-1], dtype=self._unbroadcasted_scale_tril.dtype)
+        steps = torch.arange(self._event_shape[-1], dtype=self.df.dtype, device=self.df.device)
         return Chi2(self.df.unsqueeze(-1) - steps, validate_args=False)
 
     def _bartlett_sampling(self, sample_shape: Any) -> Tensor:
@@ -134,7 +134,7 @@ class Wishart(ExponentialFamily):
         shape = self._extended_shape(sample_shape)
         rows, columns = torch.tril_indices(n, n, -1)
         below = torch.zeros_like(noise)
-        below[..., rows, columns] = torch.randn(*shape[:-2], n * (n - 1) // 2, dtype=noise.dtype)
+        below[..., rows, columns] = torch.randn(*shape[:-2], n * (n - 1) // 2, dtype=noise.dtype, device=noise.device)
         root = self._unbroadcasted_scale_tril @ (noise + below)
         return root @ root.mT
 
@@ -158,7 +158,7 @@ class Wishart(ExponentialFamily):
 
     def entropy(self) -> Tensor:
         nu, p = self.df, self._event_shape[-1]
-        steps = torch.arange(p, dtype=nu.dtype)
+        steps = torch.arange(p, dtype=nu.dtype, device=nu.device)
         digammas = torch.digamma((nu.unsqueeze(-1) - steps) / 2).sum(-1)
         volume = (p + 1) * (p * math.log(2) / 2 + log_diagonal(self._unbroadcasted_scale_tril))
         return volume + torch.mvlgamma(nu / 2, p) - (nu - p - 1) / 2 * digammas + nu * p / 2

@@ -11,14 +11,16 @@ from ..core.call import call
 from ..core.engine import CONCRETE
 from ..core.forked import refuse_xla
 from ..core.handle import value_of
+from ..core.meta import NO_DATA, is_meta
 from ..core.op import Op
 from ..core.views import alias, is_contiguous
 from ..devices import device, jax_device
 from ..dtypes import PUBLIC, as_dtype, dtype
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, MissingError
 from ..tensor import Tensor
 from . import registry
 from .assignment import TYPE_NAMES, cast
+from .creation import without_data
 from .declare import function
 
 _CLONE = Op(lambda x: x, "clone")
@@ -45,10 +47,21 @@ registry.add_method("contiguous", contiguous)
 
 def _moved(x: Any, where: device, copy: bool) -> Any:
     """``x`` on another device; itself if it is there already or has no single place (traced, batched)."""
+    if is_meta(x) or where.type == "meta":
+        return _across_meta(x, where, copy)
     if type(value_of(x)) not in CONCRETE or where == x.device or (where.index is None and where.type == x.device.type):
         return clone(x) if copy else x
     target = jax_device(where)
     return call(_move_op(target), (x,))
+
+
+def _across_meta(x: Tensor, where: device, copy: bool) -> Tensor:
+    """To "meta", where the data are dropped. Raises NotImplementedError for the way back."""
+    if where.type != "meta":
+        raise MissingError(f"{NO_DATA} Please use torch.nn.Module.to_empty() instead of .to() when moving a module from meta.")
+    if is_meta(x):
+        return clone(x) if copy else x
+    return without_data(tuple(x.shape), x.dtype.numpy)
 
 
 class _Move(Op):
@@ -153,7 +166,7 @@ _LEGACY = {f"torch.{name}Tensor": kind for kind, name in TYPE_NAMES.items()} | {
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this Tensor's type, or, given one, this Tensor converted to it."""
     if dtype is None:
-        return f"torch.{'cuda.' if self.is_cuda else ''}{TYPE_NAMES[self.dtype.name]}Tensor"
+        return f"torch.{'cuda.' if self.is_cuda else 'meta.' if is_meta(self) else ''}{TYPE_NAMES[self.dtype.name]}Tensor"
     dtype = getattr(dtype, "tensor_dtype", dtype)  # torch.FloatTensor and its kin
     if isinstance(dtype, str):
         found = _LEGACY.get(dtype.replace("torch.cuda.", "torch."))

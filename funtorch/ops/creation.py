@@ -16,47 +16,56 @@ from ..core.call import call
 from ..core.engine import host_possible
 from ..core.foreign import is_foreign
 from ..core.forked import refuse_xla
-from ..core.handle import value_of
+from ..core.handle import make, value_of
 from ..core.levels import WRAPPED
+from ..core.meta import MetaArray
 from ..core.op import Op
 from ..core.views import concrete
-from ..devices import CPU, jax_device
+from ..devices import CPU, defaults, jax_device
 from ..devices import device as Device
 from ..dtypes import FROM_NUMPY, as_dtype
 from ..dtypes import dtype as DType
-from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..layouts import strided
 from ..size import Size
 from ..tensor import Tensor
 from .assignment import cast
 from .declare import function, static
 
-_default_device = CPU
-
 
 def get_default_device() -> Device:
     """The device on which new Tensors are made."""
-    return _default_device
+    return defaults[-1]
 
 
 def set_default_device(where: Any) -> None:
     """Make new Tensors on ``where`` (None: the CPU). Raises RuntimeError if it isn't there."""
-    global _default_device
     chosen = CPU if where is None else Device(where)
     if chosen.type != "meta":
         jax_device(chosen)
-    _default_device = chosen
+    defaults[0] = chosen
 
 
 def place(array: np.ndarray, where: Any, requires_grad: bool = False) -> Tensor:
     """A new leaf with these values on a device."""
-    chosen = _default_device if where is None else Device(where)
+    chosen = defaults[-1] if where is None else Device(where)
     if chosen.type == "meta":
-        raise MissingError("the meta device is not there yet: make the Tensor on the CPU, or use jax.eval_shape")
+        return without_data(array.shape, array.dtype, requires_grad)
     if chosen.type == "cpu" and host_possible():
         return Tensor._of_numpy(array, requires_grad)
     refuse_xla(f"a Tensor on {chosen}")
     return Tensor._of_numpy(jax.device_put(array, jax_device(chosen)), requires_grad)
+
+
+def without_data(shape: tuple[int, ...], dtype: Any, requires_grad: bool = False) -> Tensor:
+    """A new leaf on the device "meta"."""
+    made: Tensor = make(MetaArray(shape, dtype))
+    return made.requires_grad_() if requires_grad else made
+
+
+def on_meta(where: Any) -> bool:
+    """Whether a Tensor made on a device (None: the default one) has no data."""
+    return (defaults[-1] if where is None else Device(where)).type == "meta"
 
 
 def size_of(sizes: tuple, name: str) -> tuple[int, ...]:
@@ -78,6 +87,8 @@ def size_of(sizes: tuple, name: str) -> tuple[int, ...]:
 
 def _filled(size: tuple, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     kind = dtypes.default() if dtype is None else as_dtype(dtype)
+    if on_meta(device):  # which may be larger than memory
+        return without_data(size, kind.numpy, requires_grad)
     return place(np.full(size, value, kind.numpy) if value else np.zeros(size, kind.numpy), device, requires_grad)
 
 

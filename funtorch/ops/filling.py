@@ -9,12 +9,13 @@ import numpy as np
 
 from ..core.call import call
 from ..core.handle import Handle, in_place_allowed, value_of
+from ..core.meta import NO_DATA, is_meta
 from ..core.op import Op
 from ..core.promotion import scalar
 from ..core.state import state
 from ..core.views import write
 from ..dtypes import INTEGER, dtype
-from ..errors import ArgumentTypeError, OpError
+from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import _check_overlap, cast
@@ -42,7 +43,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     sizes = tuple(value_of(self).shape)
     _check_broadcast(tuple(src.shape), sizes)
     _check_overlap(self, "copy_")
-    if src is not self:
+    if is_meta(src) and not is_meta(self):
+        raise MissingError(NO_DATA)
+    if src is not self and not is_meta(self):
         write(self, call(fitted(sizes), (cast(src, self.dtype),)))
     return self
 

@@ -76,7 +76,9 @@ def _beta_slope(a: Array, b: Array, x: Array) -> Array:
     centre = special.digamma(a) - special.digamma(a + b)
 
     def integrand(w: Array) -> Array:
-        log_t, log_other = jax.nn.log_sigmoid(odds + side * w), jax.nn.log_sigmoid(-odds - side * w)
+        u = odds + side * w
+        log_t = jax.nn.log_sigmoid(u)
+        log_other = log_t - u
         return jnp.exp(a * (log_t - log_x) + b * (log_other - log_rest)) * (log_t - centre)
 
     scale = 1 / (jnp.abs(lean) + jnp.sqrt((a + b) * x * (1 - x)))

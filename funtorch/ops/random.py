@@ -14,16 +14,18 @@ from ..core.call import call
 from ..core.generators import Generator, default_generator
 from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.levels import WRAPPED, Dual
+from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.recorder import draw
 from ..core.state import state
 from ..core.views import concrete, write
+from ..devices import CPU
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError, TracedValueError
 from ..tensor import Tensor
 from . import registry
 from .assignment import into
-from .creation import place, size_of
+from .creation import get_default_device, on_meta, place, size_of, without_data
 from .declare import function, static
 
 
@@ -49,12 +51,15 @@ def _new(kind: str, size: tuple, name: str, generator: Any, options: dict, *para
     dtype = dtypes.default() if options.get("dtype") is None else as_dtype(options["dtype"])
     if dtype.category < dtypes.FLOAT:
         raise OpError(f'"{kind}" not implemented for {dtype.name!r} in {name}()')
+    if on_meta(options.get("device")):
+        return without_data(size_of(size, name), dtype.numpy, bool(options.get("requires_grad")))
     return _placed(sample(kind, size_of(size, name), dtype, generator, *parameters), options)
 
 
 def _placed(made: Tensor, options: dict) -> Tensor:
-    if options.get("device") is not None:
-        made = place(value_of(made), options["device"]) if concrete(made) is not None else made
+    where = options.get("device") or get_default_device()
+    if where is not CPU:
+        made = place(value_of(made), where) if concrete(made) is not None else made
     result = made if options.get("out") is None else into(options["out"], made, "random")
     return result.requires_grad_() if options.get("requires_grad") else result
 
@@ -82,9 +87,7 @@ def randn(*size: Any, generator: Generator | None = None, **options: Any) -> Ten
 
 
 @function()
-def randint(
-    low: Any = None, high: Any = None, size: Any = None, *, generator: Generator | None = None, **options: Any
-) -> Tensor:
+def randint(low: Any = None, high: Any = None, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """Integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``. dtype: int64 unless given.
 
     Raises RuntimeError if low >= high, TypeError without a size or a bound.
@@ -101,6 +104,8 @@ def randint(
     dtype = dtypes.int64 if options.get("dtype") is None else as_dtype(options["dtype"])
     if low >= high:
         raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if on_meta(options.get("device")):
+        return without_data(size_of((size,), "randint"), dtype.numpy)
     return _placed(_integers(low, high, size_of((size,), "randint"), dtype, generator), options)
 
 
@@ -121,6 +126,8 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> T
     if n < 0:
         raise OpError(f"randperm(): n must be non-negative, got {n}")
     dtype = dtypes.int64 if _checked(options, "randperm").get("dtype") is None else as_dtype(options["dtype"])
+    if on_meta(options.get("device")):
+        return without_data((n,), dtype.numpy)
     source = generator or default_generator
 
     def drawn(full: tuple) -> Any:
@@ -135,7 +142,11 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> T
 
 
 def _like(input: Tensor, options: dict) -> dict:
-    return {"dtype": input.dtype, **{k: v for k, v in options.items() if v is not None}}
+    return {
+        "dtype": input.dtype,
+        **({"device": "meta"} if is_meta(input) else {}),
+        **{k: v for k, v in options.items() if v is not None},
+    }
 
 
 @function()
@@ -294,6 +305,8 @@ def _filled_in_place(name: str, kind: str, parameters: Callable) -> None:
     def fill(self: Tensor, *args: Any, generator: Generator | None = None, **named: Any) -> Tensor:
         in_place_allowed(self, name, state.grad)
         given, extra = parameters(self, *args, **named)
+        if is_meta(self):  # nothing to fill, and nothing to draw
+            return self
         write(self, sample(kind, tuple(self.shape), self.dtype, generator, *given, **extra))
         return self
 
@@ -343,6 +356,9 @@ def _random_in_place(
     if None not in bounds and bounds[0] >= bounds[1]:
         raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
 
+    if is_meta(self):
+        return self
+
     def drawn(full: tuple) -> Any:
         return draw(
             source,
@@ -357,6 +373,8 @@ def _random_in_place(
 def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill this Tensor with ones of probability ``p`` (a number or a Tensor), zeros otherwise."""
     in_place_allowed(self, "bernoulli_", state.grad)
+    if is_meta(self):
+        return self
     if isinstance(p, Tensor):
         twister = (generator or default_generator).twister
         dtype = self.dtype.numpy

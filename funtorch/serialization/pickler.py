@@ -25,7 +25,8 @@ from .locations import location_tag
 from .names import torch_name
 from .sparse import is_sparse, parts
 
-UNPICKLED_ATTRIBUTES = ("_after_hooks", "persistent")
+COUNTS_FOR = "_owners"  # set on an optimiser's step that counts for several parameters; PyTorch counts for each by itself
+UNPICKLED_ATTRIBUTES = ("_after_hooks", "persistent", COUNTS_FOR)
 
 
 BYTES = TYPE_OF[uint8]  # the legacy format has no storages without a type
@@ -71,11 +72,11 @@ def _shown(tensor: Any) -> tuple[UntypedStorage, tuple]:
     while handle._base is not None:
         plain = plain and all(link.layout is not None for link in handle._chain)
         handle = handle._base
-    if plain and handle.dtype is tensor.dtype:
+    if plain and handle.dtype is tensor.dtype and handle.__dict__.get(COUNTS_FOR, 1) == 1:
         strides, offset = layout(tensor)
         kind = TypedStorage if tensor.dtype in TYPE_OF else UntypedStorage
         return kind(handle), (int(offset), size, tuple(int(step) for step in strides))
-    # It shows parts of its base's elements, such as real ones of complex: values of its own then.
+    # Values of its own: it shows parts of its base's elements, such as the real ones of complex, or it counts for one parameter now.
     return _shown(make(np.ascontiguousarray(tensor.detach()._host("save()"))))
 
 
@@ -127,6 +128,10 @@ class _Names:
 
     def persistent_id(self, value: Any) -> tuple | None:
         """The id of a storage; None for anything else."""
+        if type(value) is Tensor and value.__dict__.get(COUNTS_FOR, 1) > 1:
+            memo: Any = self.memo  # type: ignore[attr-defined]
+            if id(value) in memo:  # forgotten, so that it is written again; memos are numbered by their length
+                memo[id(value), len(memo)] = memo.pop(id(value))
         return self.storages.identify(value) if isinstance(value, UntypedStorage) else None
 
     def reducer_override(self, value: Any) -> Any:

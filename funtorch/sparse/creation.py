@@ -15,6 +15,7 @@ from ..ops.assignment import cast
 from ..ops.creation import tensor as new_tensor
 from ..tensor import Tensor
 from .conversion import ROWS, indices_of
+from .invariants import checked
 from .structure import Compressed, Coo
 from .tensor import SparseTensor
 
@@ -86,7 +87,8 @@ def sparse_coo_tensor(
         values: (nnz, *), or one number for all.
         size: S sizes, then those of a value; by default the smallest in which the indices lie.
         dtype, device, requires_grad: as in `tensor`.
-        check_invariants: False leaves out the check that the indices lie inside of ``size``.
+        check_invariants: False leaves out the check that the indices lie inside of ``size``; None: as
+            `sparse.check_sparse_tensor_invariants` has it.
         is_coalesced: say that the indices are sorted and different.
 
     Raises:
@@ -117,7 +119,7 @@ def sparse_coo_tensor(
         )
     if tuple(held.shape[1:]) != shape[dims:]:
         raise OpError(f"values has incorrect size, expected {[held.shape[0], *shape[dims:]]}, got {list(held.shape)}")
-    if check_invariants is not False:
+    if checked(check_invariants):
         _check_inside(places, shape, "sparse_coo_tensor")
     return _finished(Coo(places, held, shape, bool(is_coalesced)), requires_grad)
 
@@ -147,6 +149,11 @@ def _check_compressed(name: str, which: int, begins: Tensor, plain: Tensor, valu
         raise OpError(
             f"{second}_indices and values must have the same number of elements, got {plain.shape[0]} and {values.shape[0]}"
         )
+
+
+def _check_rising(which: int, begins: Tensor, plain: Tensor, shape: tuple) -> None:
+    """Raise RuntimeError for indices that are no rows one after another, inside of the size (where they are known)."""
+    first, second = ("ccol", "row") if which else ("crow", "col")
     ends, others = concrete(begins), concrete(plain)
     if ends is None or others is None:
         return
@@ -167,6 +174,8 @@ def _compressed_form(kind: layout, name: str, first: str, second: str) -> Any:
         held = _value_tensor(values, dtype, device)
         shape = _compressed_size(which, ends, others) if size is None else tuple(int(n) for n in size)
         _check_compressed(name, which, ends, others, held, shape)
+        if checked(check_invariants):
+            _check_rising(which, ends, others, shape)
         return _finished(Compressed(kind, ends, others, held, shape), requires_grad)
 
     def public(*args: Any, **kwargs: Any) -> Any:

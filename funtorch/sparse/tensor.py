@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, final
 
+import jax
 import numpy as np
 
 from ..core.foreign import PROCESSORS
@@ -76,7 +77,9 @@ class SparseTensor(Tensor):
     def copy_(self, src: Any, non_blocking: bool = False) -> Any:
         """Take the places and values of another sparse Tensor of the same size. Raises RuntimeError for anything else."""
         if not isinstance(src, SparseTensor) or src.shape != self.shape:
-            raise OpError(f"copy_() between dense and sparse Tensors, or of another size, is not implemented! Found {src.layout!r}")
+            raise OpError(
+                f"copy_() between dense and sparse Tensors, or of another size, is not implemented! Found {src.layout!r}"
+            )
         in_place_allowed(self, "copy_", state.grad)
         new = src.to(self.dtype)._payload
         self._payload = new.with_values(new.values.clone())
@@ -203,4 +206,18 @@ def _process(op: Any, args: Any) -> Any:
     return process(op, args)
 
 
+def _flatten(tensor: Any) -> tuple:
+    held = tensor._payload
+    if isinstance(held, Coo):
+        return (held.indices, held.values), (held.layout, held.shape, held.coalesced)
+    return (held.compressed, held.plain, held.values), (held.layout, held.shape)
+
+
+def _unflatten(aux: tuple, children: tuple) -> Any:
+    if len(children) == 2:
+        return SparseTensor.of(Coo(*children, *aux[1:]))
+    return SparseTensor.of(Compressed(aux[0], *children, aux[1]))
+
+
+jax.tree_util.register_pytree_node(SparseTensor, _flatten, _unflatten)
 PROCESSORS.update({Coo: _process, Compressed: _process})

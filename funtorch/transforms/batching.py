@@ -173,6 +173,8 @@ def _unwrapped(func: Callable, level: VmapLevel, result: Any, out_dims: Any) -> 
 
 
 def _outside(level: VmapLevel, tensor: Tensor, dim: int | None) -> Any:
+    if tensor._foreign:
+        raise ArgumentValueError("vmap: a sparse Tensor can't be a result: return what to_dense() gives, or its values")
     payload = value_of(tensor)
     if type(payload) is not Batched or payload.level is not level:
         payload = Batched(level, tensor, None)

@@ -16,7 +16,7 @@ from ..core.levels import Batched, Dual
 from ..core.recorder import Tracing
 from ..core.state import state
 from ..tensor import Tensor
-from .control_flow.lifting import Lifting
+from .control_flow.watching import Lifting
 
 
 def debug_print(fmt: str, *values: Any) -> None:

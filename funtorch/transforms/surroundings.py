@@ -44,17 +44,19 @@ class Surroundings:
     def changed(self) -> str | None:
         """The name of a place that has something else now; None if there is none."""
         if self._fetchers is None:
-            self._expect()
+            self._prepare()
         try:  # in one go, without Python between the places
             found = itertools.chain.from_iterable(map(operator.call, self._fetchers or ()))
             same = all(map(operator.is_, found, self._expected))
         except (KeyError, ValueError):
             same = False
         if not same:
-            first = next((name for name in map(Place.name_of_change, self._places()) if name is not None), None)
+            first = next((name for name in map(operator.methodcaller("name_of_change"), self._places()) if name is not None), None)
             if first is not None:
                 return first
-            self._expect()  # equal numbers that are other objects: known from now on
+            for place in self._places():
+                place.accept()
+            self._prepare()  # equal numbers that are other objects: known from now on
         for array, content in self.arrays:
             if array.tobytes() != content:
                 return "the elements of a NumPy array"
@@ -63,10 +65,8 @@ class Surroundings:
     def _places(self) -> list[Place]:
         return [*self.entries.values(), *self.contents.values()]
 
-    def _expect(self) -> None:
+    def _prepare(self) -> None:
         places = self._places()
-        for place in places:
-            place.accept()
         self._fetchers = [*(place.fetcher() for place in places), lambda: (MISSING,)]  # the last one tells of other lengths
         self._expected = [*(value for place in places for value in place.values), MISSING]
 

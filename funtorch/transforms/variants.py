@@ -157,14 +157,14 @@ class Variant:
         return self.written.now(tensors), self.written_grads.now(tensors)
 
     def __call__(self, tensors: list[Handle]) -> Any:
-        saved = [(source, source.get_state()) for source in self.sources]
+        marks = [source.mark() for source in self.sources] if self.sources else ()
         try:
             made, results = self._ran(tensors)
             if self.guards:
                 self._check(results[self.ends[2] :])
         except BaseException:
-            for source, rng_state in saved:
-                source.set_state(rng_state)
+            for source, mark in zip(self.sources, marks, strict=True):
+                source.go_back(mark)
             raise
         values, written, end = self.ends
         if written > values:

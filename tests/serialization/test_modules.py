@@ -26,7 +26,7 @@ SIZES = {  # what a layer is made with, where it is not nothing or (2,)
     "Unflatten": (1, (2, 2)),
 }
 STACKED = {"TransformerEncoder": "TransformerEncoderLayer", "TransformerDecoder": "TransformerDecoderLayer"}
-BASES = {"Module", "RNNBase", "RNNCellBase", "Container"}
+BASES = {"Module", "RNNBase", "RNNCellBase", "Container", "DataParallel"}  # the last: other attributes where there is a GPU
 
 
 def names():
@@ -119,16 +119,16 @@ OPTIMIZERS = {
 
 
 def trained(lib, name, steps=2):
-    w = lib.nn.Parameter(lib.tensor([1.0, -2.0]))
-    optimizer = getattr(lib.optim, name)([w], lr=0.1, **OPTIMIZERS[name])
-    go_on(optimizer, w, steps)
-    return w, optimizer
+    pair = [lib.nn.Parameter(lib.tensor([1.0, -2.0])), lib.nn.Parameter(lib.tensor([[0.5]]))]
+    optimizer = getattr(lib.optim, name)(pair, lr=0.1, **OPTIMIZERS[name])
+    go_on(optimizer, pair, steps)
+    return pair, optimizer
 
 
-def go_on(optimizer, w, steps=2):
+def go_on(optimizer, pair, steps=2):
     def closure():
         optimizer.zero_grad()
-        loss = (w**2).sum() + w.prod()
+        loss = (pair[0] ** 2).sum() + pair[0].prod() * pair[1].sum() + (pair[1] ** 2).sum()
         loss.backward()
         return loss
 
@@ -136,25 +136,29 @@ def go_on(optimizer, w, steps=2):
         optimizer.step(closure)
 
 
+def agree(pair, expected):
+    for one, other in zip(pair, expected, strict=True):
+        np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizer_states_go_on(way, name, exchange):
     writer, reader = way
-    w, optimizer = trained(writer, name)
-    read = exchange.read(reader, exchange.written(writer, [w, optimizer.state_dict()]))
-    again = getattr(reader.optim, name)([read[0]], lr=99.0)
+    pair, optimizer = trained(writer, name)
+    read = exchange.read(reader, exchange.written(writer, [pair, optimizer.state_dict()]))
+    again = getattr(reader.optim, name)(read[0], lr=99.0)
     again.load_state_dict(read[1])
     go_on(again, read[0])
-    expected, _ = trained(reader, name, 4)
-    np.testing.assert_allclose(read[0].detach().numpy(), expected.detach().numpy(), rtol=1e-5)
+    agree(read[0], trained(reader, name, 4)[0])
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "NAdam"])
 def test_whole_optimizers_go_on(way, name, exchange):
     writer, reader = way
-    w, optimizer = exchange.read(reader, exchange.written(writer, list(trained(writer, name))), weights_only=False)
-    assert optimizer.param_groups[0]["params"][0] is w
-    go_on(optimizer, w)
-    np.testing.assert_allclose(w.detach().numpy(), trained(reader, name, 4)[0].detach().numpy(), rtol=1e-5)
+    pair, optimizer = exchange.read(reader, exchange.written(writer, list(trained(writer, name))), weights_only=False)
+    assert optimizer.param_groups[0]["params"][0] is pair[0]
+    go_on(optimizer, pair)
+    agree(pair, trained(reader, name, 4)[0])
 
 
 SCHEDULES = {"StepLR": (2,), "CosineAnnealingLR": (5,), "ExponentialLR": (0.9,), "ReduceLROnPlateau": (), "OneCycleLR": (0.5, 10)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import jax
 import numpy as np
 import pytest
 import torch as oracle
@@ -158,6 +159,19 @@ def test_a_mapped_function_uses_a_sparse_tensor_from_outside():
     dense = s.to_dense()
     wanted = funtorch.vmap(funtorch.func.grad(lambda row: (dense @ row).pow(2).sum()))(x)
     np.testing.assert_allclose(grads.numpy(), wanted.numpy(), rtol=1e-6)
+
+
+def test_jax_sees_the_parts():
+    for s in (sparse(funtorch), sparse(funtorch).to_sparse_csr()):
+        product = jax.jit(lambda s, x: (s @ x, s * 2))
+        z, twice = product(s, funtorch.ones(3))
+        assert z.tolist() == [3.0, 9.0]
+        assert repr(twice) == repr(s * 2)
+
+
+def test_a_mapped_function_gives_no_sparse_tensor():
+    with pytest.raises(ValueError, match="a sparse Tensor can't be a result"):
+        funtorch.vmap(lambda v: funtorch.sparse_coo_tensor(PLACES, v, (2, 3)))(funtorch.ones(4, 3))
 
 
 def test_values_may_be_mapped_and_pushed_forward():

@@ -141,7 +141,9 @@ def _perhaps(outside: Callable) -> Callable:
 
 
 def _infinite(p: Distribution, q: Distribution) -> Tensor:
-    return torch.full(torch.broadcast_shapes(p.batch_shape, q.batch_shape), torch.inf, dtype=p.mean.dtype)
+    like = p.mean
+    shape = torch.broadcast_shapes(p.batch_shape, q.batch_shape)
+    return torch.full(shape, torch.inf, dtype=like.dtype, device=like.device)
 
 
 for _q, _kinds in INSIDE.items():

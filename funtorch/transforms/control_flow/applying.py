@@ -18,7 +18,8 @@ from ...ops.buffers import update
 from .checking import require_none_failed
 from .fingerprints import fingerprint, op_for
 from .lanes import unmapped
-from .lifting import Body, Met
+from .lifting import Body
+from .meeting import Met
 from .printing import Printing, silent
 from .sampling import key_from
 from .unbounded import Unbounded, refusing

@@ -15,7 +15,8 @@ from ...core.trees import Spec, flatten
 from ...errors import ArgumentValueError, OpError, describe
 from .applying import Parts, apply, check_function, followed, kept
 from .branches import check_leaves
-from .lifting import Body, Met, trace
+from .lifting import Body, trace
+from .meeting import Met
 from .scans import avals_of, common_length
 
 
@@ -54,7 +55,7 @@ def associative_scan(combine_fn: Callable, xs: Any, dim: int, reverse: bool = Fa
     moved = [call(move_op(d, 0), (c,)) if d else c for c, d in zip(columns, dims, strict=True)]
     slices = [jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in avals_of(moved)]
     both = Spec(tuple, None, (spec, spec), 2 * spec.count)
-    met, requires = Met("associative_scan"), followed(columns)
+    met, requires = Met("associative_scan", [combine_fn]), followed(columns)
     body = met.settled(lambda: trace(met, combine_fn, both, slices * 2, requires * 2))
     _check_like_slices(met, body, spec, slices)
     results = apply(met, reverse, [body], moved, lambda runners: lambda parts: _tree(runners[0], parts, reverse))

@@ -15,7 +15,8 @@ from ...core.trees import flatten
 from ...errors import ArgumentTypeError, OpError, describe
 from .applying import Parts, apply, check_function, followed, kept
 from .lanes import Choice
-from .lifting import Body, Met, trace
+from .lifting import Body, trace
+from .meeting import Met
 
 _TO_INDEX = Op(lambda pred: (pred.reshape(()) != 0).astype(jnp.int32), "cond_index")
 _AS_INDEX = Op(lambda index: index.reshape(()).astype(jnp.int32), "switch_index")
@@ -99,7 +100,7 @@ def _chosen(name: str, index: Any, functions: Sequence[Callable], operands: tupl
     for leaf in leaves:
         if not isinstance(leaf, Handle):
             raise OpError(NO_TUPLE.format(operands))
-    avals, requires, met = list(map(value_of, leaves)), followed(leaves), Met(name)
+    avals, requires, met = list(map(value_of, leaves)), followed(leaves), Met(name, functions)
     bodies = met.settled(lambda: [trace(met, f, spec, avals, requires) for f in functions])
     for body, which in zip(bodies[1:], names[1:], strict=True):
         _check_alike(name, bodies[0], names[0], body, which)

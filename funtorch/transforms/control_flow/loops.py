@@ -57,7 +57,7 @@ def while_loop(cond_fn: Callable, body_fn: Callable, carried_inputs: Sequence[An
         raise ArgumentTypeError(f"while_loop(): carried_inputs must be a tuple or list, got {type(carried_inputs).__name__}")
     if max_steps is not None and max_steps < 0:
         raise ArgumentValueError(f"while_loop(): max_steps must not be negative, got {max_steps}")
-    return _looped("while_loop", cond_fn, body_fn, tuple(carried_inputs), max_steps)
+    return _looped("while_loop", cond_fn, body_fn, tuple(carried_inputs), max_steps, body_fn)
 
 
 def fori_loop(lower: Any, upper: Any, body: Callable, init: Any, max_steps: int | None = None) -> Any:
@@ -88,7 +88,7 @@ def fori_loop(lower: Any, upper: Any, body: Callable, init: Any, max_steps: int 
         def step(value: Any, i: Any) -> tuple:
             return _with_tensors("fori_loop", body(i, value)), None
 
-        return scanned("fori_loop", step, (values, spec), ([numbers], flatten(numbers)[1]), 0, False, None, False)[0]
+        return scanned("fori_loop", step, (values, spec), ([numbers], flatten(numbers)[1]), 0, False, None, body)[0]
     first, last = (as_tensor("fori_loop", bound).long() for bound in (lower, upper))
 
     def going(i: Any, end: Any, value: Any) -> Any:
@@ -97,7 +97,7 @@ def fori_loop(lower: Any, upper: Any, body: Callable, init: Any, max_steps: int 
     def counted(i: Any, end: Any, value: Any) -> tuple:
         return i + 1, end, body(i, value)
 
-    return _looped("fori_loop", going, counted, (first, last, unflatten(spec, values)), max_steps)[2]
+    return _looped("fori_loop", going, counted, (first, last, unflatten(spec, values)), max_steps, body)[2]
 
 
 def as_tensor(name: str, leaf: Any) -> Any:
@@ -116,7 +116,7 @@ def _with_tensors(name: str, tree: Any) -> Any:
     return unflatten(spec, [as_tensor(name, leaf) for leaf in leaves])
 
 
-def _looped(name: str, test: Callable, body: Callable, init: tuple, max_steps: int | None) -> tuple:
+def _looped(name: str, test: Callable, body: Callable, init: tuple, max_steps: int | None, whose: Callable) -> tuple:
     leaves, spec = flatten(init)
     carry = [as_tensor(name, leaf) for leaf in leaves]
     avals = avals_of(carry)
@@ -130,6 +130,7 @@ def _looped(name: str, test: Callable, body: Callable, init: tuple, max_steps: i
 
     met, bodies = settled_loop(
         name,
+        [whose],
         lambda met, requires: [trace(met, f, spec, avals, requires) for f in (tested, stepped)],
         carry,
         lambda b: check_carry(name, b, b.spec, spec, carry),

@@ -16,7 +16,8 @@ from ...core.trees import Spec, flatten
 from ...errors import OpError, describe
 from .applying import Parts, apply, check_function, followed, kept
 from .branches import check_leaves
-from .lifting import Body, Met, trace
+from .lifting import Body, trace
+from .meeting import Met
 from .sampling import at_step
 
 
@@ -51,7 +52,8 @@ def scan(
     check_leaves("scan", "init", carry)
     columns, xs_spec = flatten(() if xs is None else xs)
     check_leaves("scan", "xs", columns)
-    return scanned("scan", combine_fn, (carry, carry_spec), (columns, xs_spec), dim, reverse, length, xs is None)
+    step = (lambda c, x: combine_fn(c, None)) if xs is None else combine_fn
+    return scanned("scan", step, (carry, carry_spec), (columns, xs_spec), dim, reverse, length, combine_fn)
 
 
 def map(f: Callable, xs: Any, *args: Any) -> Any:  # noqa: A001
@@ -78,25 +80,25 @@ def map(f: Callable, xs: Any, *args: Any) -> Any:  # noqa: A001
     def step(carry: tuple, x: Any) -> tuple:
         return (), f(x, *args)
 
-    return scanned("map", step, ([], flatten(())[1]), (columns, spec), 0, False, None, False)[1]
+    return scanned("map", step, ([], flatten(())[1]), (columns, spec), 0, False, None, f)[1]
 
 
 def scanned(
     name: str, step: Callable, init: tuple[list, Spec], xs: tuple[list, Spec], dim: int, reverse: bool, length: int | None,
-    no_xs: bool,
+    whose: Callable,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """`scan` with its arguments flattened, under the name of the function that is called."""
+    """`scan` with its arguments flattened, under the name of the function that is called; ``whose`` is the user's function."""
     (carry, carry_spec), (columns, xs_spec) = init, xs
     dims = [wrap_dim(dim, len(value_of(c).shape)) for c in columns]
     size = common_length(name, columns, dims, length)
     columns = [call(move_op(d, 0), (c,)) if d else c for c, d in zip(columns, dims, strict=True)]
     slices = [jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in avals_of(columns)]
     spec = Spec(tuple, None, (carry_spec, xs_spec), carry_spec.count + xs_spec.count)
-    function = (lambda c, x: step(c, None)) if no_xs else step
     avals, follows = [*avals_of(carry), *slices], followed(columns)
     met, (body,) = settled_loop(
         name,
-        lambda met, requires: [trace(met, function, spec, avals, [*requires, *follows])],
+        [whose],
+        lambda met, requires: [trace(met, step, spec, avals, [*requires, *follows])],
         carry,
         lambda body: carry_checked(name, body, carry_spec, carry),
     )
@@ -131,14 +133,15 @@ def avals_of(tensors: Sequence[Handle]) -> list[Any]:
 
 
 def settled_loop(
-    name: str, attempt: Callable[[Met, list[bool]], list[Body]], carry: Sequence[Any], check: Callable[[Body], None]
-) -> tuple[Met, list[Body]]:
-    """Trace a loop's functions, until what the last one makes of the carry is on the tape only if the carry it begins with is.
+    name: str, functions: Sequence[Callable], attempt: Callable[[Met, list[bool]], list[Body]], carry: Sequence[Any],
+    check: Callable[[Body], None],
+) -> tuple[Met, list[Body]]:  # fmt: skip
+    """Trace a loop's ``functions``, until what the last one makes of the carry is on the tape only if the carry it begins with is.
 
     ``attempt(met, requires)`` traces them all, ``requires`` telling for each part of the carry whether derivatives go through it;
     ``check`` may raise.
     """
-    met, requires = Met(name), followed(carry)
+    met, requires = Met(name, functions), followed(carry)
     while True:
         now = requires
         *others, body = met.settled(lambda: attempt(met, now))  # noqa: B023

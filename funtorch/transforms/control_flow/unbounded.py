@@ -12,7 +12,7 @@ from ...core.levels import Batched, Dual
 from ...core.op import Mask, Op
 from ...core.state import state
 from ...errors import OpError
-from .lifting import Lifting
+from .watching import Lifting
 
 NO_GRADIENT = (
     "a gradient is asked for of a loop whose number of steps is not known beforehand. Say while_loop(..., max_steps=N), which keeps "

@@ -26,6 +26,6 @@ from .worker import get_worker_info as get_worker_info
 
 
 def __getattr__(name: str) -> Any:
-    if name in datapipes.__all__:
+    if name in datapipes.NAMES:
         return getattr(datapipes, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 from . import _resume, _tensors
@@ -34,7 +33,7 @@ class LoaderIterator:
         if saved is None:
             self._draw(loader, None)
         else:
-            with _resume.rewound(loader, saved["generators"]):
+            with _resume.rewound(loader, saved):
                 self._draw(loader, saved)
         loader._progress = self.progress
 
@@ -49,7 +48,8 @@ class LoaderIterator:
             self._base_seed = saved["base_seed"]
         given, turn = [0] * max(loader.num_workers, 1), 0
         if saved is not None:
-            self._pass_over(sum(saved["given"]))
+            if saved["drawn"]:
+                self._pass_over(sum(saved["given"]))
             given, turn = _dealt(saved, len(given))
         assert self._base_seed is not None
         self.progress = _resume.Progress(states, self._base_seed, drew, given, turn, False, weakref.ref(self))

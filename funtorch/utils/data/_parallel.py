@@ -64,7 +64,7 @@ class WorkerIterator(LoaderIterator):
         if saved is None or len(saved["given"]) != self._workers:
             states = [None] * self._workers
         elif states is None:
-            states = [{"given": count, "random": None, "dataset": None} if count else None for count in given]
+            states = [{"given": count, "begun": None, "random": None, "dataset": None} if count else None for count in given]
         return [
             Job(
                 source=loader._source,

@@ -1,7 +1,7 @@
 """How far an epoch has come, so that another DataLoader, in another process, can go on from there.
 
 Keys are drawn anew from the generators as they were when the epoch began, and those of batches that were yielded are passed
-over. Samples are not loaded again: only a stream that can't tell its own state is read over up to the place.
+over. What was still to be drawn from the default generator will be: it is the whole program's, whose checkpoint keeps it. Samples are not loaded again: only a stream that can't tell its own state is read over up to the place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import random
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,11 @@ class Progress:
             seed = self.base_seed if kept else None
             again = [state | {"given": 0} for state in workers] if kept else None
             return fresh_state(loader) | {"base_seed": seed, "workers": again}
+        drawn = loader.num_workers > 0 or sum(self.given) > 0
         return {
             "generators": self.generators,
+            "begun": True,
+            "drawn": drawn,
             "base_seed": self.base_seed,
             "drew_seed": self.drew_seed,
             "given": list(self.given),
@@ -71,6 +74,8 @@ def fresh_state(loader: Any) -> dict[str, Any]:
     """The state of a loader whose next epoch has not begun."""
     return {
         "generators": generator_states(loader),
+        "begun": False,
+        "drawn": False,
         "base_seed": None,
         "drew_seed": False,
         "given": [0] * max(loader.num_workers, 1),
@@ -82,7 +87,7 @@ def fresh_state(loader: Any) -> dict[str, Any]:
 
 def check_state(loader: Any, state: dict[str, Any]) -> None:
     """Raise ValueError for what is no state of such a loader."""
-    for name in ("generators", "base_seed", "drew_seed", "given", "turn", "workers", "dataset"):
+    for name in ("generators", "begun", "drawn", "base_seed", "drew_seed", "given", "turn", "workers", "dataset"):
         if name not in state:
             raise ArgumentValueError(_NOT_A_STATE.format(name))
     if loader._is_stream and len(state["given"]) != max(loader.num_workers, 1):
@@ -105,16 +110,21 @@ def generator_states(loader: Any) -> list[Any]:
 
 
 @contextlib.contextmanager
-def rewound(loader: Any, states: Sequence[Any]) -> Iterator[None]:
-    """Put the generators into these states. At the end the default one, which others draw from too, gets back its own."""
-    generators = _generators(loader)
-    default = generators[0].get_state()
-    for generator, state in zip(generators, states, strict=False):
-        generator.set_state(state)
+def rewound(loader: Any, saved: dict[str, Any]) -> Iterator[None]:
+    """Put the generators into the states of the epoch's beginning; of the default one, until the end of the block only."""
+    default, *others = _generators(loader)
+    state, *states = saved["generators"]
+    for generator, own in zip(others, states, strict=False):
+        generator.set_state(own)
+    if not saved["begun"]:
+        yield
+        return
+    now = default.get_state()
+    default.set_state(state)
     try:
         yield
     finally:
-        generators[0].set_state(default)
+        default.set_state(now)
 
 
 def dataset_state(dataset: Any) -> Any:
@@ -145,8 +155,10 @@ def random_state() -> dict[str, Any]:
     }
 
 
-def restore_random_state(state: dict[str, Any]) -> None:
-    """Put the three generators into the states that `random_state` gave."""
+def restore_random_state(state: dict[str, Any] | None) -> None:
+    """Put the three generators into the states that `random_state` gave; None leaves them."""
+    if state is None:
+        return
     version, words, gauss = state["python"]
     random.setstate((version, tuple(np.frombuffer(words, np.uint64).tolist()), gauss))
     key, *rest = state["numpy"]

@@ -103,6 +103,7 @@ class _Worker:
         self.where = f"in DataLoader worker process {job.number}"
         self.ended = False
         self.count = 0  # batches of this epoch
+        self.begun: dict[str, Any] | None = None  # the random numbers when the epoch began; of the first, the seeds tell
         self.past: collections.deque[tuple[int, dict]] = collections.deque(maxlen=job.kept)
         self.broken: RemoteError | None = None
         become(WorkerInfo(job.number, job.count, job.base_seed + job.number, job.source.dataset), job.base_seed)
@@ -129,7 +130,7 @@ class _Worker:
                 self.line.send((STATE, number, dict(self.past).get(number, self.first)))
 
     def _begin(self) -> None:
-        self.ended, self.count = False, 0
+        self.ended, self.count, self.begun = False, 0, _resume.random_state()
         try:
             self.fetch = self.job.source.fetcher()
         except Exception as error:
@@ -166,12 +167,13 @@ class _Worker:
 
     def _state(self) -> dict[str, Any]:
         dataset = copy.deepcopy(_resume.dataset_state(self.job.source.dataset))
-        return {"given": self.count, "random": _resume.random_state(), "dataset": dataset}
+        return {"given": self.count, "begun": self.begun, "random": _resume.random_state(), "dataset": dataset}
 
     def _resumed(self, state: dict[str, Any]) -> Any:
+        """The fetcher of an epoch that goes on, with the random numbers that would have come."""
+        self.count, self.begun = state["given"], state["begun"]
         told = _resume.restore_dataset(self.job.source.dataset, state["dataset"])
-        self.count = state["given"]
-        fetch = self.job.source.fetcher(0 if told else state["given"] * self.job.batch_size)
-        if state["random"] is not None:
-            _resume.restore_random_state(state["random"])
+        _resume.restore_random_state(self.begun if self.count else state["random"])
+        fetch = self.job.source.fetcher(0 if told else self.count * self.job.batch_size)
+        _resume.restore_random_state(state["random"])
         return fetch

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ...errors import MissingError
 
-__all__ = [
+NAMES = [
     "DFIterDataPipe",
     "DataChunk",
     "IterDataPipe",
@@ -24,12 +24,14 @@ def _missing(name: str) -> type:
     """A class that nothing is an instance of: calling it or deriving from it raises NotImplementedError."""
 
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-        raise MissingError(f"utils.data.{name} is not there: data pipes are not supported. Write a Dataset or an IterableDataset.")
+        raise MissingError(
+            f"utils.data.{name} is not there: data pipes are not supported. Write a Dataset or an IterableDataset."
+        )
 
     return type(name, (), {"__new__": refuse, "__init_subclass__": refuse, "__doc__": "Not there: NotImplementedError."})
 
 
-globals().update({name: _missing(name) for name in __all__})
+globals().update({name: _missing(name) for name in NAMES})
 
 
 def __getattr__(name: str) -> Any:  # for type checkers, which do not see what is made above

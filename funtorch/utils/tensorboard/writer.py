@@ -15,7 +15,9 @@ from ...tensor import Tensor
 __all__ = ["SummaryWriter"]
 
 _NOT_INSTALLED = "SummaryWriter(): the package tensorboardX is not installed; do `pip install tensorboardX`"
-_NO_GRAPH = "SummaryWriter.add_graph(): there is no graph of a model to draw; funtorch.compiler.explain(f) tells what was compiled"
+_NO_GRAPH = (
+    "SummaryWriter.add_graph(): there is no graph of a model to draw; funtorch.compiler.explain(f) tells what was compiled"
+)
 
 
 class SummaryWriter:

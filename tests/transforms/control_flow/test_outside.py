@@ -324,3 +324,62 @@ def test_decisions_on_outer_tensors_are_pythons():
         found.append(compiled().item())
     assert found == [3.0, 3.0, 3.0, -3.0]
     assert vmap(lambda z: z + f())(funtorch.zeros(2)).tolist() == [-3.0, -3.0]
+
+
+def test_what_is_made_inside_and_kept_says_so():
+    held = []
+    scan(lambda c, a: (c, (held.append(a * 2), a)[1]), funtorch.zeros(()), funtorch.arange(3.0))
+    with pytest.raises(RuntimeError, match="was made inside scan and is used after scan returned"):
+        held[0] + 1
+
+
+def test_modes_of_modules_are_seen_in_compiled_loops():
+    drop = nn.Dropout(0.5)
+    compiled = funtorch.compile(lambda x: scan(lambda c, a: (c + drop(a), None), funtorch.zeros(50), x)[0])
+    for training in (True, True, True, False, False, False):
+        drop.train(training)
+        found = compiled(funtorch.ones(1, 50))
+        assert set(found.unique().tolist()) == ({0.0, 2.0} if training else {1.0})
+    assert compiled.counts["compiled"] == 2
+
+
+def test_what_is_expected_again_may_have_changed():
+    """The Tensors that a function reads are remembered from its last call: others, fewer or more change nothing but time."""
+    a, b, c = (funtorch.tensor(float(v), requires_grad=True) for v in (2, 3, 5))
+
+    def run(tensors):
+        return scan(lambda s, x: (s + x * sum(tensors), None), funtorch.zeros(()), funtorch.ones(2))[0]
+
+    for tensors in ([a], [b], [a, b], [c], [a, b, c], [], [a]):
+        for t in (a, b, c):
+            t.grad = None
+        y = run(tensors)
+        assert y.item() == 2 * sum(t.item() for t in tensors)
+        if tensors:
+            y.backward()
+        assert [t.grad is not None for t in (a, b, c)] == [any(t is u for u in tensors) for t in (a, b, c)]
+
+
+def test_under_jax_itself():
+    import jax
+
+    def f(x):
+        return scan(lambda c, a: (cond(a > 0, lambda: c * a, lambda: c - a), None), funtorch.ones(()), funtorch.as_tensor(x))[0]
+
+    x = funtorch.tensor([1.5, -2.0, 3.0])
+    compiled = jax.jit(f)(x)
+    assert compiled.item() == f(x).item() == 10.5
+
+
+@pytest.mark.parametrize("engine", ["host", "kernel"])
+def test_engines(engine):
+    cell = nn.RNNCell(3, 5)
+    with funtorch.set_engine(engine):
+        y = recurrent(cell, funtorch.tensor(X))
+        y.sum().backward()
+    twice = recurrent(cell, funtorch.tensor(X))
+    close(y.detach(), twice.detach())
+    held = cell.weight_hh.grad.clone()
+    cell.zero_grad()
+    twice.sum().backward()
+    close(held, cell.weight_hh.grad)

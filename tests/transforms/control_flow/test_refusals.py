@@ -12,6 +12,8 @@ from funtorch.func import map as mapped
 
 X = funtorch.tensor([1.0, 2.0])
 LAYER = nn.Linear(2, 2)
+OPTIMIZER = funtorch.optim.SGD(LAYER.parameters(), lr=0.1)
+SCHEDULE = funtorch.optim.lr_scheduler.StepLR(OPTIMIZER, 1)
 OUTER = funtorch.zeros(3)
 VIEW = OUTER[:2]
 LEAF = funtorch.ones(2, requires_grad=True)
@@ -36,6 +38,8 @@ REFUSED = {
     "decision": (lambda: scan(lambda c, a: (c if a > 0 else -c, a), X[0], X), RuntimeError, "its value is not known"),
     "view": (lambda: cond(yes(), lambda: VIEW.add_(1) + OUTER.sum(), lambda: X), RuntimeError, "shares elements"),
     "gradient": (lambda: scan(lambda c, a: (c, (LAYER.weight * a).sum().backward()), X[0], X), RuntimeError, "weight"),
+    "optimizer": (lambda: scan(lambda c, a: (OPTIMIZER.step(), (c, a))[1], X[0], X), RuntimeError, "SGD takes a step in its function"),
+    "schedule": (lambda: scan(lambda c, a: (SCHEDULE.step(), (c, a))[1], X[0], X), RuntimeError, "a schedule moves on"),
     "graph": (lambda: cond(yes(), lambda: funtorch.autograd.grad(GRAPH, [LEAF])[0], lambda: X), RuntimeError, "recorded outside"),
     "switch index": (lambda: switch(X, [funtorch.sin], X), RuntimeError, "single integer"),
     "no branch": (lambda: switch(funtorch.tensor(0), [], X), RuntimeError, "at least one branch"),

@@ -207,8 +207,6 @@ def test_a_timeout_without_workers(same):
         iter(torch.utils.data.DataLoader(range(4), timeout=3))
 
 
-
-
 FIXED = ["dataset", "batch_size", "sampler", "drop_last", "batch_sampler", "persistent_workers"]
 
 

@@ -79,21 +79,6 @@ def test_exceptions(error, kind):
     del caught
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_classes_are_pytorchs(same, workers):
-    def failing(t):
-        class Local(t.utils.data.Dataset):
-            def __len__(self):
-                return 4
-
-            def __getitem__(self, index):
-                return {0: 1}[index]
-
-        return list(t.utils.data.DataLoader(Local(), num_workers=workers))
-
-    assert same(failing) is KeyError
-
-
 def test_an_epoch_goes_on_after_an_exception():
     batches = iter(DataLoader(Failing(lambda: throw(ValueError("once"))), None, num_workers=2))
     got = []

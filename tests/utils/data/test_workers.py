@@ -193,9 +193,7 @@ def test_what_needs_xla_says_so_in_a_forked_worker():
     forked.refuse_xla("something")  # not here
 
 
-@pytest.mark.parametrize(
-    "dtype", ["float32", "float64", "bfloat16", "float16", "int64", "int8", "uint8", "bool", "complex64"]
-)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16", "int64", "int8", "uint8", "bool", "complex64"])
 @pytest.mark.parametrize("shape", [(), (0, 3), (5,), (100, 100)], ids=str)
 def test_tensors_arrive_as_they_were(dtype, shape):
     want = (torch.arange(int(np.prod(shape))) % 5).reshape(shape).to(getattr(torch, dtype))

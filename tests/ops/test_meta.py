@@ -1,0 +1,117 @@
+"""Tensors without data, on the device "meta": what PyTorch gives, shows and raises for them."""
+
+import re
+
+import pytest
+import torch
+
+import funtorch
+
+
+def lin(t):
+    m = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.BatchNorm1d(3), t.nn.ReLU(), t.nn.Linear(3, 1)).to("meta")
+    return m(t.rand(5, 2, device="meta"))
+
+
+CASES = {
+    "empty": lambda t: t.empty(3, device="meta"),
+    "lin": lambda t: t.nn.Linear(2, 3, device="meta").weight,
+    "rand": lambda t: t.rand(2, 3, device="meta") @ t.rand(3, 4, device="meta"),
+    "to": lambda t: t.rand(2).to("meta"),
+    "back": lambda t: t.empty(2, device="meta").to("cpu"),
+    "cpu": lambda t: t.empty(2, device="meta").cpu(),
+    "item": lambda t: t.empty((), device="meta").item(),
+    "npy": lambda t: t.empty(2, device="meta").numpy(),
+    "lst": lambda t: t.empty(2, device="meta").tolist(),
+    "bool_": lambda t: bool(t.empty((), device="meta")),
+    "net": lin,
+    "grad": lambda t: (lambda m: (m(t.rand(4, 2, device="meta")).sum().backward(), m.weight.grad)[1])(
+        t.nn.Linear(2, 3, device="meta")
+    ),
+    "init": lambda t: t.nn.init.kaiming_uniform_(t.empty(3, 4, device="meta")),
+    "inp": lambda t: t.empty(3, device="meta").add_(1),
+    "view": lambda t: t.empty(3, 4, device="meta")[1:].t(),
+    "mix": lambda t: t.empty(3, device="meta") + t.ones(3),
+    "scal": lambda t: t.empty(3, device="meta") + t.ones(()),
+    "num": lambda t: t.empty(3, device="meta") * 2,
+    "toempty": lambda t: t.nn.Linear(2, 3, device="meta").to_empty(device="cpu").weight.shape,
+    "like": lambda t: t.ones_like(t.empty(3, device="meta")),
+    "like2": lambda t: t.rand_like(t.empty(3, device="meta")),
+    "new": lambda t: t.empty(3, device="meta").new_zeros(2),
+    "like3": lambda t: t.empty_like(t.empty(3, device="meta"), device="cpu").device,
+    "full": lambda t: t.full((2,), 3, device="meta"),
+    "ar": lambda t: t.arange(5, device="meta"),
+    "ten": lambda t: t.tensor([1, 2], device="meta"),
+    "perm": lambda t: t.randperm(5, device="meta"),
+    "ri": lambda t: t.randint(5, (2,), device="meta"),
+    "eye": lambda t: t.eye(2, device="meta"),
+    "lins": lambda t: t.linspace(0, 1, 3, device="meta"),
+    "gen": lambda t: (t.manual_seed(0), t.rand(3, device="meta"), t.nn.Linear(3, 3, device="meta"), t.rand(1))[3],
+    "cat": lambda t: t.cat([t.empty(2, device="meta")] * 2),
+    "nz": lambda t: t.empty(3, device="meta").nonzero(),
+    "drop": lambda t: t.nn.functional.dropout(t.empty(3, device="meta")),
+    "emb": lambda t: t.nn.Embedding(3, 4, device="meta")(t.tensor([1, 2], device="meta")),
+    "mha": lambda t: t.nn.MultiheadAttention(4, 2, device="meta")(*[t.empty(2, 3, 4, device="meta")] * 3)[0],
+    "lstm": lambda t: t.nn.LSTM(3, 4, device="meta")(t.empty(2, 3, 3, device="meta"))[0].shape,
+    "copy": lambda t: t.ones(2).copy_(t.empty(2, device="meta")),
+    "copy2": lambda t: t.empty(2, device="meta").copy_(t.ones(2)),
+    "deep": lambda t: __import__("copy").deepcopy(t.nn.Linear(2, 3, device="meta")).weight,
+    "is_meta": lambda t: t.empty(1, device="meta").is_meta,
+    "opt": lambda t: (lambda m, o: (m(t.rand(4, 2, device="meta")).sum().backward(), o.step(), m.weight.device)[2])(
+        *(lambda m: (m, t.optim.SGD(m.parameters(), lr=0.1)))(t.nn.Linear(2, 3, device="meta"))
+    ),
+    "opt2": lambda t: (lambda m, o: (m(t.rand(4, 2, device="meta")).sum().backward(), o.step(), m.weight.device)[2])(
+        *(lambda m: (m, t.optim.Adam(m.parameters(), lr=0.1)))(t.nn.Linear(2, 3, device="meta"))
+    ),
+    "cmp": lambda t: t.empty(3, device="meta") > 0,
+    "where": lambda t: t.where(t.empty(3, device="meta") > 0, 1.0, 0.0),
+    "inter": lambda t: t.nn.functional.interpolate(t.empty(1, 1, 3, 3, device="meta"), scale_factor=2).shape,
+    "sel": lambda t: t.empty(3, 3, device="meta")[t.tensor([0, 1])],
+    "big": lambda t: t.empty(10**6, 10**6, device="meta").sum(0).shape,
+    "load": lambda t: t.nn.Linear(2, 1, device="meta").load_state_dict(t.nn.Linear(2, 1).state_dict(), assign=True),
+    "ctx": lambda t: (lambda d: (d.__enter__(), t.nn.Linear(2, 3).weight, d.__exit__(None, None, None))[1])(t.device("meta")),
+    "clone": lambda t: t.empty(2, device="meta").clone(),
+    "dt": lambda t: t.empty(2, device="meta").double(),
+    "cpl": lambda t: t.empty(2, device="meta").type(),
+}
+
+
+def _told(lib, case):
+    """What a case gives as text, without the names of nodes; or the type that it raises."""
+    try:
+        return re.sub(r"grad_fn=<\w+>", "grad_fn", str(case(lib)))
+    except (RuntimeError, TypeError, ValueError) as error:
+        return next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_as_pytorch(name):
+    want, got = (_told(lib, CASES[name]) for lib in (torch, funtorch))
+    assert got == want
+
+
+def test_shapes_of_what_would_fill_no_memory():
+    x = funtorch.empty(10**6, 10**6, device="meta", requires_grad=True)
+    y = funtorch.func.vmap(lambda row: (row * 2).sum())(x)
+    assert (y.shape, y.is_meta) == ((10**6,), True)
+    (x @ x).sum().backward()
+    assert x.grad.shape == x.shape and x.grad.is_meta
+
+
+def test_nothing_is_drawn():
+    funtorch.manual_seed(0)
+    want = funtorch.rand(1)
+    funtorch.manual_seed(0)
+    funtorch.nn.Linear(3, 3, device="meta")
+    funtorch.randn(4, device="meta").normal_()
+    assert funtorch.equal(funtorch.rand(1), want)
+
+
+def test_default_devices_nest():
+    with funtorch.device("meta"):
+        assert funtorch.zeros(2).is_meta
+        with funtorch.device("cpu"):
+            assert not funtorch.zeros(2).is_meta and not funtorch.rand(2).is_meta
+        assert funtorch.rand(2).is_meta
+    assert funtorch.get_default_device() == funtorch.device("cpu")
