@@ -1,23 +1,29 @@
-"""Warm eager layers, forward and backward, an optimiser's step over many small tensors, and the walk of a long tape, beside torch's."""
+"""Warm eager layers, forward and backward, an optimiser's step over many small tensors, and the walk of a long tape.
 
+Beside torch's, one process each, in turns.
+"""
+
+import importlib
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
-import numpy as np
-import torch
-from timing import Effort, Row, agree, measure
-
-import funtorch
+from processes import beside, check
+from timing import Effort, Row
 
 LENGTH = 1000
+PEERS = ("funtorch", "torch")
 
 
 def rows(effort: Effort) -> Iterator[Row]:
-    for name, make, target in SUBJECTS:
-        contenders = {peer.__name__: make(peer) for peer in (funtorch, torch)}
-        agree(name, {peer: [np.asarray(each) for each in run()] for peer, run in contenders.items()})
-        times = measure(contenders, effort)
-        yield Row(name, times["funtorch"], "torch", times["torch"], target)
+    check("layers", PEERS)
+    times = beside("layers", PEERS, effort)
+    for name, _, target in SUBJECTS:
+        yield Row(name, times["funtorch"][name], "torch", times["torch"][name], target)
+
+
+def calls(framework: str) -> Iterator[tuple[str, Callable]]:
+    for name, make, _ in SUBJECTS:
+        yield name, make(importlib.import_module(framework))
 
 
 def lstm(torch: ModuleType) -> Callable:

@@ -1,35 +1,42 @@
-"""Per-sample gradients, ``vmap(grad(loss))``, of an MLP and two CNNs: eager and compiled, beside torch.func and jax.jit."""
+"""Per-sample gradients, ``vmap(grad(loss))``, of an MLP and two CNNs: eager and compiled.
 
+Beside torch.func and jax.jit, one process each, in turns.
+"""
+
+import importlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 
 import jax
-import numpy as np
-import torch
-from timing import Effort, Row, agree, measure
+from processes import beside, check
+from timing import Effort, Row
 from workloads import DIGITS_CNN, LARGE_CNN, MLP, Workload, jax_loss
 
-import funtorch
-
-# Of the eager and of the compiled form's time beside torch.func's.
+# What may be the eager and the compiled form's time beside torch.func's.
 SUBJECTS = ((MLP, 0.8, None), (DIGITS_CNN, None, 0.6), (LARGE_CNN, None, 0.9))
+CONTENDERS = ("eager", "compiled", "torch.func", "jax.jit")
 
 
 def rows(effort: Effort) -> Iterator[Row]:
+    check("per_sample", CONTENDERS)
+    times = beside("per_sample", CONTENDERS, effort)
     for workload, eager_target, compiled_target in SUBJECTS:
-        contenders = {
-            "eager": per_sample_gradients(funtorch, workload),
-            "compiled": per_sample_gradients(funtorch, workload, funtorch.compile),
-            "torch.func": per_sample_gradients(torch, workload),
-            "jax.jit": by_hand(workload),
-        }
-        agree("per-sample gradients", {name: [np.asarray(g) for g in run()] for name, run in contenders.items()})
-        times = measure(contenders, effort)
+        eager, compiled, torch, by_hand = (times[contender][workload.name] for contender in CONTENDERS)
         name = f"vmap(grad): {workload.name}"
-        yield Row(f"eager {name}", times["eager"], "torch.func", times["torch.func"], eager_target)
-        yield Row(f"compiled {name}", times["compiled"], "torch.func", times["torch.func"], compiled_target)
-        yield Row(f"compiled {name}", times["compiled"], "jax.jit", times["jax.jit"])
+        yield Row(f"eager {name}", eager, "torch.func", torch, eager_target)
+        yield Row(f"compiled {name}", compiled, "torch.func", torch, compiled_target)
+        yield Row(f"compiled {name}", compiled, "jax.jit", by_hand)
+
+
+def calls(contender: str) -> Iterator[tuple[str, Callable]]:
+    for workload, _, _ in SUBJECTS:
+        if contender == "jax.jit":
+            yield workload.name, by_hand(workload)
+        else:
+            framework = importlib.import_module("torch" if contender == "torch.func" else "funtorch")
+            compiling = (framework.compile,) if contender == "compiled" else ()
+            yield workload.name, per_sample_gradients(framework, workload, *compiling)
 
 
 def per_sample_gradients(torch: ModuleType, workload: Workload, transform: Callable = lambda function: function) -> Callable:

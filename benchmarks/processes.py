@@ -1,15 +1,21 @@
 """Programs in processes of their own, which take turns: for what happens once in a process, or needs a process without peers."""
 
+import importlib
 import json
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
+from timing import QUICK, Effort, agree
 
 HERE = Path(__file__).parent
 
@@ -37,3 +43,18 @@ def in_turns(run: Mapping[str, Any], rounds: int) -> dict[str, list]:
         for name in order.sample(list(run), len(run)):
             found[name].append(run[name]())
     return found
+
+
+def beside(subject: str, contenders: Sequence[str], effort: Effort) -> dict[str, dict[str, float]]:
+    """For each of a subject's contenders the milliseconds of its calls: medians over processes (`alone`), which take turns."""
+    run = {each: partial(output_of, ["alone.py", subject, each], os.environ) for each in contenders}
+    found = in_turns(run, 1 if effort == QUICK else 3)
+    return {each: {name: median(one[name] for one in found[each]) for name in found[each][0]} for each in contenders}
+
+
+def check(subject: str, contenders: Sequence[str]) -> None:
+    """Raise RuntimeError where the results of the contenders' calls differ."""
+    calls = importlib.import_module(subject).calls
+    for together in zip(*map(calls, contenders), strict=True):
+        results = {each: [np.asarray(z) for z in call()] for each, (_, call) in zip(contenders, together, strict=True)}
+        agree(together[0][0], results)

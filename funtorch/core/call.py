@@ -45,8 +45,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
             kind = type(value)
             if kind in WRAPPED:
                 level = value.level
-                if not level.alive:
-                    level.complain(value)
+                level.check_alive(value)
                 if top is None or level.depth > top.depth:
                     top = level
             elif kind not in CONCRETE:
@@ -56,8 +55,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         values.append(value)
         avals.append((value.shape, value.dtype))
     key = tuple(avals)
-    if ceiling is None:
-        ceiling = len(state.levels)
+    ceiling = len(state.levels) if ceiling is None else ceiling
     if needs and ceiling:
         top = _tape_level(args, top, ceiling)
     if top is not None:

@@ -34,7 +34,8 @@ def frozen(tensor: Handle) -> Any:
     """``tensor`` as it is now, at the same places of the tape, for a node to keep: later writes do not reach it."""
     payload: Any = value_of(tensor)
     if tensor._foreign:
-        return type(tensor).of(payload.with_tensors(frozen))
+        kind: Any = type(tensor)
+        return kind.of(payload.with_tensors(frozen))
     if type(payload) is Batched:
         payload = Batched(payload.level, frozen(payload.inner), payload.axis)
     elif type(payload) is Dual:

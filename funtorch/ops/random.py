@@ -9,11 +9,10 @@ import jax
 import numpy as np
 
 from .. import dtypes
-from ..core.batching import at_front, lift_draw, open_vmaps
+from ..core.batching import lift_draw
 from ..core.call import call
 from ..core.generators import Generator, default_generator
-from ..core.handle import Handle, in_place_allowed, value_of
-from ..core.levels import WRAPPED, Dual
+from ..core.handle import in_place_allowed, value_of
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.recorder import draw
@@ -21,7 +20,7 @@ from ..core.state import state
 from ..core.views import concrete, write
 from ..devices import CPU
 from ..dtypes import as_dtype
-from ..errors import ArgumentTypeError, OpError, TracedValueError
+from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import into
@@ -178,105 +177,8 @@ def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | No
     return sample("bernoulli", tuple(shape), dtype, generator, float(p))
 
 
-def _lanes(tensor: Tensor, name: str) -> tuple[np.ndarray, list]:
-    """The values in all lanes, lanes first, and the levels that they belong to."""
-    current: Handle = tensor
-    levels: list = []
-    while type(value_of(current)) in WRAPPED:
-        payload = current._payload
-        if type(payload) is Dual:
-            current = payload.primal
-            continue
-        if payload.level.randomness == "same":
-            raise OpError(f"vmap: Vmap does not support {name} with randomness='same' on a mapped input")
-        levels.append(payload.level)
-        current = at_front(payload, payload.level.size)
-    values = concrete(current)
-    if values is None:
-        raise TracedValueError(
-            f"{name}: the probabilities are traced, and PyTorch's draws depend on them: leave this call outside of compiled code"
-        )
-    return values, levels
-
-
-def _with_own_lanes(values: np.ndarray, levels: list) -> tuple[np.ndarray, list]:
-    """The values, repeated for each lane of a vmap that they are not mapped over and whose lanes draw different numbers."""
-    wanted = [level for level in open_vmaps() if level in levels or level.randomness == "different"]
-    if len(wanted) == len(levels):
-        return values, levels
-    missing = tuple(axis for axis, level in enumerate(wanted) if level not in levels)
-    shape = (*(level.size for level in wanted), *values.shape[len(levels) :])
-    return np.broadcast_to(np.expand_dims(values, missing), shape), wanted[::-1]
-
-
-def by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
-    """Draw numbers whose law depends on the values of a Tensor."""
-    if any(level.randomness == "error" for level in open_vmaps()):
-        lift_draw(lambda shape: np.zeros(shape), ())
-    if state.recorder is not None:
-        state.recorder.decision(tensor, name)
-    values, levels = _with_own_lanes(*_lanes(tensor, name))
-    result: Tensor = Tensor._of_numpy(np.asarray(sampler(values)))
-    for level in reversed(levels):
-        result = level.wrap(result, 0)
-    return result
-
-
 # A draw is on the tape of the Tensors that decide its law, with derivative 0 with respect to them, as in PyTorch.
-_DRAWN = Op(lambda *decided: jax.lax.stop_gradient(decided[-1]), "drawn")
-_PAIRS = Op(lambda *arrays: jax.numpy.stack(jax.numpy.broadcast_arrays(*arrays), -1), "pairs")
-
-
-@function(method=True)
-def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
-    """One with the probability that ``input`` holds, zero otherwise: shape and dtype of ``input``.
-
-    Raises RuntimeError for a probability outside [0, 1].
-    """
-    if p is not None:
-        return bernoulli_mask(tuple(input.shape), p, input.dtype, generator)
-    twister = (generator or default_generator).twister
-    made = call(_DRAWN, (input, by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))))
-    return made if out is None else into(out, made, "bernoulli")
-
-
-@function(method=True)
-def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
-) -> Tensor:
-    """Indices drawn with the weights that ``input`` (C,) or (N, C) holds: (num_samples,) or (N, num_samples), int64.
-
-    Raises RuntimeError for negative weights, all-zero rows, or too few categories without replacement.
-    """
-    twister = (generator or default_generator).twister
-    if input.dim() not in (1, 2):
-        raise OpError(f"multinomial(): prob_dist must be 1 or 2 dim, got {list(input.shape)}")
-
-    def sampler(values: np.ndarray) -> np.ndarray:
-        if values.ndim <= 2:
-            return twister.multinomial(values, num_samples, replacement)
-        rows = twister.multinomial(values.reshape(-1, values.shape[-1]), num_samples, replacement)
-        return rows.reshape(*values.shape[:-1], num_samples)
-
-    made = by_values(input, "multinomial", sampler)
-    return made if out is None else into(out, made, "multinomial")
-
-
-@function()
-def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Poisson numbers with the rates that ``input`` holds."""
-    twister = (generator or default_generator).twister
-    return call(_DRAWN, (input, by_values(input, "poisson", lambda v: twister.poisson(v))))
-
-
-@function()
-def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Binomial numbers: of ``count`` trials with probability ``prob``."""
-    twister = (generator or default_generator).twister
-    if count.dtype != prob.dtype:
-        raise OpError(f"binomial: Found dtype {prob.dtype} but expected {count.dtype}")
-    both = call(_PAIRS, (count, prob))
-    return call(_DRAWN, (count, prob, by_values(both, "binomial", lambda v: twister.binomial(v[..., 0], v[..., 1]))))
+DRAWN = Op(lambda *decided: jax.lax.stop_gradient(decided[-1]), "drawn")
 
 
 @function()
@@ -297,7 +199,7 @@ def normal(
     if low is not None and (low < 0).any():
         raise OpError("normal expects all elements of std >= 0.0")
     shape = np.broadcast_shapes(*(tuple(t.shape) for t in tensors))
-    made = call(_DRAWN, (*tensors, sample("normal", shape, tensors[0].dtype, generator) * std + mean))
+    made = call(DRAWN, (*tensors, sample("normal", shape, tensors[0].dtype, generator) * std + mean))
     return made if out is None else into(out, made, "normal")
 
 
@@ -370,23 +272,4 @@ def _random_in_place(
     return self
 
 
-def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill this Tensor with ones of probability ``p`` (a number or a Tensor), zeros otherwise."""
-    in_place_allowed(self, "bernoulli_", state.grad)
-    if is_meta(self):
-        return self
-    if isinstance(p, Tensor):
-        twister = (generator or default_generator).twister
-        dtype = self.dtype.numpy
-        shape = tuple(self.shape)
-        made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - p.dim()], *shape), v, dtype=dtype))
-    else:
-        if not 0 <= p <= 1:
-            raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-        made = bernoulli_mask(tuple(self.shape), p, self.dtype, generator)
-    write(self, made)
-    return self
-
-
 registry.add_method("random_", _random_in_place)
-registry.add_method("bernoulli_", _bernoulli_in_place)

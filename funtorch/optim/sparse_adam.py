@@ -56,10 +56,13 @@ class SparseAdam(Optimizer):
         given = list(params) if not isinstance(params, Tensor) else params
         super().__init__(given, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         held = [p for group in self.param_groups for p in group["params"]]
-        for words, refused in (("Sparse params", is_foreign), ("Complex params", Tensor.is_complex)):
+        for words, refused, what in (
+            ("Sparse", is_foreign, "requires dense parameter tensors"),
+            ("Complex", Tensor.is_complex, "does not support complex parameters"),
+        ):
             places = [[i, j] for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"]) if refused(p)]
             if places and held:
-                raise ArgumentValueError(f"{words} at indices {places}: SparseAdam requires dense, real parameter tensors")
+                raise ArgumentValueError(f"{words} params at indices {places}: SparseAdam {what}")
 
     def step(self, closure: Callable | None = None) -> Any:
         """Change the rows that have a gradient. Raises RuntimeError if one is dense."""

@@ -1,7 +1,7 @@
 """A pickle machine that runs nothing by itself: it makes plain values, and asks `Admitted` for all that a pickle names.
 
 Python's own unpickler lets a pickle set attributes of any object it reaches, and allocates what it announces. This one knows
-the opcodes of protocols 2 to 5 that data needs; each is one method, found in a table.
+the opcodes of protocols 2 to 5 that data needs, in two tables: `literals`, and the methods here.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from pickle import UnpicklingError, decode_long
+from pickle import UnpicklingError
 from typing import Any
 
 from ..errors import MissingError, OpError
 from .admitted import Admitted, check_key
+from .literals import LITERALS, read_data, read_number
 from .source import Source
 
-_MARK = object()
 _MOST_PROTOCOL = 5
 _DAMAGED = "load(): the pickle in the file is damaged at byte {}: {}"
 # What a wrong opcode or argument ends in, somewhere below; ValueError includes UnicodeDecodeError.
@@ -34,12 +34,11 @@ _FROM_DAMAGE = (
 OPCODES: dict[int, Callable[[Machine], None]] = {}
 
 
-def opcode(*codes: bytes) -> Callable:
-    """Enter a method in the table under these codes."""
+def opcode(code: bytes) -> Callable:
+    """Enter a method in the table under this code."""
 
     def enter(method: Callable) -> Callable:
-        for code in codes:
-            OPCODES[code[0]] = method
+        OPCODES[code[0]] = method
         return method
 
     return enter
@@ -79,6 +78,10 @@ class Machine:
                 code = read(1)[0]
                 if code == 0x2E:  # "."
                     return self._result()
+                literal = LITERALS.get(code)
+                if literal is not None:
+                    self.stack.append(literal(self.source))
+                    continue
                 run = OPCODES.get(code)
                 if run is None:
                     raise UnpicklingError(_DAMAGED.format(self.source.tell(), f"{code:#04x} is no opcode that data needs"))
@@ -92,9 +95,6 @@ class Machine:
         if len(self.stack) != 1 or self.marks:
             raise ValueError("it ends in mid-work")
         return self.stack.pop()
-
-    def _number(self, layout: str) -> Any:
-        return struct.unpack(layout, self.source.read(struct.calcsize(layout)))[0]
 
     def _pop(self) -> Any:
         if self.marks and len(self.stack) <= self.marks[-1]:
@@ -116,13 +116,13 @@ class Machine:
 
     @opcode(b"\x80")
     def _protocol(self) -> None:
-        number = self._number("<B")
+        number = read_number(self.source, "<B")
         if not 2 <= number <= _MOST_PROTOCOL:
             raise ValueError(f"protocol {number}; 2 to {_MOST_PROTOCOL} can be read")
 
     @opcode(b"\x95")
     def _frame(self) -> None:
-        self._number("<Q")
+        read_number(self.source, "<Q")
 
     @opcode(b"(")
     def _mark(self) -> None:
@@ -144,11 +144,11 @@ class Machine:
 
     @opcode(b"q")
     def _put_byte(self) -> None:
-        self.memo[self._number("<B")] = self._top()
+        self.memo[read_number(self.source, "<B")] = self._top()
 
     @opcode(b"r")
     def _put_long(self) -> None:
-        self.memo[self._number("<I")] = self._top()
+        self.memo[read_number(self.source, "<I")] = self._top()
 
     @opcode(b"\x94")
     def _put_next(self) -> None:
@@ -156,100 +156,26 @@ class Machine:
 
     @opcode(b"h")
     def _get_byte(self) -> None:
-        self.stack.append(self.memo[self._number("<B")])
+        self.stack.append(self.memo[read_number(self.source, "<B")])
 
     @opcode(b"j")
     def _get_long(self) -> None:
-        self.stack.append(self.memo[self._number("<I")])
+        self.stack.append(self.memo[read_number(self.source, "<I")])
 
-    # Plain values
-
-    @opcode(b"N")
-    def _none(self) -> None:
-        self.stack.append(None)
-
-    @opcode(b"\x88")
-    def _true(self) -> None:
-        self.stack.append(True)
-
-    @opcode(b"\x89")
-    def _false(self) -> None:
-        self.stack.append(False)
-
-    @opcode(b"J")
-    def _int(self) -> None:
-        self.stack.append(self._number("<i"))
-
-    @opcode(b"K")
-    def _byte(self) -> None:
-        self.stack.append(self._number("<B"))
-
-    @opcode(b"M")
-    def _short(self) -> None:
-        self.stack.append(self._number("<H"))
-
-    @opcode(b"\x8a")
-    def _long(self) -> None:
-        self.stack.append(decode_long(self.source.read(self._number("<B"))))
-
-    @opcode(b"\x8b")
-    def _longer(self) -> None:
-        self.stack.append(decode_long(self.source.read(self._length())))
-
-    @opcode(b"G")
-    def _float(self) -> None:
-        self.stack.append(self._number(">d"))
-
-    @opcode(b"X")
-    def _text(self) -> None:
-        self.stack.append(str(self.source.read(self._number("<I")), "utf-8", "surrogatepass"))
-
-    @opcode(b"\x8c")
-    def _short_text(self) -> None:
-        self.stack.append(str(self.source.read(self._number("<B")), "utf-8", "surrogatepass"))
-
-    @opcode(b"\x8d")
-    def _long_text(self) -> None:
-        self.stack.append(str(self.source.read(self._number("<Q")), "utf-8", "surrogatepass"))
+    # Texts of Python 2
 
     @opcode(b"U")
     def _old_short_text(self) -> None:  # Python 2's str
-        self._old(self.source.read(self._number("<B")))
+        self._old(read_data(self.source, "<B"))
 
     @opcode(b"T")
     def _old_text(self) -> None:
-        self._old(self.source.read(self._length()))
+        self._old(read_data(self.source, "<i"))
 
     def _old(self, data: bytes) -> None:
         self.stack.append(data if self.encoding == "bytes" else str(data, self.encoding, self.errors))
 
-    def _length(self) -> int:
-        length = self._number("<i")
-        if length < 0:
-            raise ValueError("a negative length")
-        return length
-
-    @opcode(b"B")
-    def _bytes(self) -> None:
-        self.stack.append(self.source.read(self._number("<I")))
-
-    @opcode(b"C")
-    def _short_bytes(self) -> None:
-        self.stack.append(self.source.read(self._number("<B")))
-
-    @opcode(b"\x8e")
-    def _long_bytes(self) -> None:
-        self.stack.append(self.source.read(self._number("<Q")))
-
-    @opcode(b"\x96")
-    def _bytearray(self) -> None:
-        self.stack.append(bytearray(self.source.read(self._number("<Q"))))
-
     # Containers
-
-    @opcode(b")")
-    def _empty_tuple(self) -> None:
-        self.stack.append(())
 
     @opcode(b"\x85")
     def _tuple_of_1(self) -> None:
@@ -269,10 +195,6 @@ class Machine:
     def _tuple(self) -> None:
         self.stack.append(tuple(self._to_mark()))
 
-    @opcode(b"]")
-    def _empty_list(self) -> None:
-        self.stack.append([])
-
     @opcode(b"l")
     def _list(self) -> None:
         self.stack.append(self._to_mark())
@@ -290,10 +212,6 @@ class Machine:
         if type(self._top()) is not list:
             raise TypeError(f"values are appended to a {type(self._top()).__name__}")
         self.stack[-1].extend(values)
-
-    @opcode(b"}")
-    def _empty_dict(self) -> None:
-        self.stack.append({})
 
     @opcode(b"d")
     def _dict(self) -> None:
@@ -316,10 +234,6 @@ class Machine:
             raise TypeError(f"keys and values for a {type(target).__name__}")
         for key, value in zip(values[::2], values[1::2], strict=True):
             target[check_key(key)] = value
-
-    @opcode(b"\x8f")
-    def _empty_set(self) -> None:
-        self.stack.append(set())
 
     @opcode(b"\x90")
     def _add_items(self) -> None:

@@ -111,7 +111,7 @@ class SparseTensor(Tensor):
     def data_ptr(self) -> int:
         raise OpError("Cannot access data pointer of Tensor that doesn't have storage")
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return text.described(self)
 
     def __getitem__(self, index: Any) -> Any:
@@ -216,7 +216,8 @@ def _flatten(tensor: Any) -> tuple:
 def _unflatten(aux: tuple, children: tuple) -> Any:
     if len(children) == 2:
         return SparseTensor.of(Coo(*children, *aux[1:]))
-    return SparseTensor.of(Compressed(aux[0], *children, aux[1]))
+    compressed, plain, values = children
+    return SparseTensor.of(Compressed(aux[0], compressed, plain, values, aux[1]))
 
 
 jax.tree_util.register_pytree_node(SparseTensor, _flatten, _unflatten)

@@ -1,4 +1,4 @@
-"""SparseAdam refuses dense gradients, which are all there are here."""
+"""SparseAdam's options, and the gradients that it refuses (see tests/sparse for the steps)."""
 
 from __future__ import annotations
 

@@ -334,6 +334,18 @@ def test_unsafe_globals_are_listed(exchange):
     assert serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(data)) == ["datetime.timedelta"]
 
 
+def test_texts_of_python_2():
+    data = b"\x80\x02}U\x03\xe9abK\x01s."
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("a/data.pkl", data)
+    for weights_only in (True, False):
+        for options, key in (({"encoding": "latin1"}, "éab"), ({"encoding": "bytes"}, b"\xe9ab"), ({"errors": "ignore"}, "ab")):
+            assert funtorch.load(io.BytesIO(archive.getvalue()), weights_only=weights_only, **options) == {key: 1}
+        with pytest.raises((pickle.UnpicklingError, UnicodeDecodeError), match="utf-8"):
+            funtorch.load(io.BytesIO(archive.getvalue()), weights_only=weights_only)
+
+
 def test_arguments():
     data = io.BytesIO()
     funtorch.save(1, data)

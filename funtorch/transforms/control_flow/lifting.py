@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ...core.backward import Graph
 from ...core.handle import Handle, value_of
+from ...core.tape import place_of
 from ...core.trees import Spec, flatten, unflatten
 from ...errors import OpError
 from .meeting import Met
 from .sampling import WORDS
 from .watching import Lifting, argument_of
 
+OTHERS = -1
 ARGUMENT = "{}: its function changes its argument {} of shape {} in place; let it work on a clone, and return that"
 
 
@@ -32,11 +35,21 @@ class Body(NamedTuple):
     spec: Spec
     avals: list[Any]  # of the Tensors
     follows: list[bool]  # whether derivatives go through each of them
+    reaches: list[set[int]]  # the arguments through which they go for each of them; OTHERS: there are others
 
     def result(self, tensors: Sequence[Any]) -> Any:
         """The result with these Tensors in it."""
         given = iter(tensors)
         return unflatten(self.spec, [next(given) if leaf is None else leaf.value for leaf in self.leaves])
+
+
+def _reached(result: Handle, nodes: Sequence[Any]) -> set[int]:
+    """Which arguments, whose places on the tape are ``nodes``, derivatives of a result go to."""
+    if not result._requires:
+        return set()
+    graph = Graph([place_of(result)])
+    found = {number for number, node in enumerate(nodes) if node is not None and node in graph.index}
+    return found if len(graph.leaves) == len(found) else found | {OTHERS}
 
 
 def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requires: Sequence[bool]) -> Body:
@@ -52,6 +65,7 @@ def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requir
                 watch.put(tensor, array)
             watch.keys = dict(zip(sources, rest[len(outer) :], strict=True))
             arguments = [argument_of(a, r) for a, r in zip(given, requires, strict=True)]
+            nodes = [t._node for t in arguments]
             leaves, found["spec"] = flatten(function(*unflatten(spec, arguments)))
             for number, tensor in enumerate(arguments):
                 if tensor._version:
@@ -60,6 +74,7 @@ def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requir
             found["leaves"] = [None if isinstance(leaf, Handle) else Static(leaf) for leaf in leaves]
             results = watch.finish(outs)
             found["follows"] = [t._requires for t in outs]
+            found["reaches"] = [_reached(t, nodes) for t in outs]
         return results
 
     words = jax.ShapeDtypeStruct((WORDS,), jnp.int64)
@@ -71,4 +86,4 @@ def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requir
         error.__notes__ = [note for note in getattr(error, "__notes__", []) if "JAX" not in note]
         raise
     outs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in closed.out_avals[: found["leaves"].count(None)]]
-    return Body(closed, found["leaves"], found["spec"], outs, found["follows"])
+    return Body(closed, found["leaves"], found["spec"], outs, found["follows"], found["reaches"])

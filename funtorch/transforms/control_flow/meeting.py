@@ -25,6 +25,7 @@ class Met:
         self.name = name
         self.codes = [f.__code__ for f in functions if hasattr(f, "__code__")]
         self.captured: dict[int, Handle] = {id(t): t for code in self.codes for t in _remembered(code)}
+        self.flags: tuple[bool, ...] = next((_memory[code][1] for code in self.codes if code in _memory), ())  # of a loop's carry
         self.used: set[int] = set()  # of those captured, which the last runs read
         self.written: dict[int, Handle] = {}
         self.history: dict[int, Handle] = {}  # of those written, which are on the tape afterwards
@@ -78,10 +79,14 @@ class Met:
                 self.captured = {key: t for key, t in self.captured.items() if key in self.used}
             elif not self.grown:
                 self._check_written()
-                for code in self.codes:
-                    _memory[code] = [weakref.ref(t) for t in self.captured.values()]
+                self.remember()
                 return found
         raise OpError(UNSETTLED.format(self.name))
+
+    def remember(self, flags: tuple[bool, ...] = ()) -> None:
+        """Expect the same next time. ``flags``: for each part of a loop's carry, whether derivatives go through it."""
+        for code in self.codes:
+            _memory[code] = ([weakref.ref(t) for t in self.captured.values()], flags)
 
     def _check_written(self) -> None:
         roots = [id(_root(t)) for t in self.captured.values()]
@@ -90,12 +95,12 @@ class Met:
                 raise OpError(SHARED.format(self.name, outer_name(tensor)))
 
 
-# By a function's code, the Tensors from outside that it read last.
-_memory: weakref.WeakKeyDictionary[Any, list[weakref.ref]] = weakref.WeakKeyDictionary()
+# By a function's code, the Tensors from outside that it read last, and a loop's flags.
+_memory: weakref.WeakKeyDictionary[Any, tuple[list[weakref.ref], tuple[bool, ...]]] = weakref.WeakKeyDictionary()
 
 
 def _remembered(code: Any) -> list[Handle]:
-    found = [ref() for ref in _memory.get(code, ())]
+    found = [ref() for ref in _memory.get(code, ([], ()))[0]]
     return [t for t in found if t is not None and _is_alive(t)]
 
 

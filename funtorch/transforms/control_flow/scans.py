@@ -12,11 +12,12 @@ from ...core.batching import move_op
 from ...core.call import call
 from ...core.dims import wrap_dim
 from ...core.handle import Handle, value_of
+from ...core.state import state
 from ...core.trees import Spec, flatten
 from ...errors import OpError, describe
 from .applying import Parts, apply, check_function, followed, kept
 from .branches import check_leaves
-from .lifting import Body, trace
+from .lifting import OTHERS, Body, trace
 from .meeting import Met
 from .sampling import at_step
 
@@ -141,15 +142,30 @@ def settled_loop(
     ``attempt(met, requires)`` traces them all, ``requires`` telling for each part of the carry whether derivatives go through it;
     ``check`` may raise.
     """
-    met, requires = Met(name, functions), followed(carry)
+    met, begins = Met(name, functions), followed(carry)
+    expected = met.flags if state.grad and len(met.flags) == len(begins) else begins
+    requires = [b or e for b, e in zip(begins, expected, strict=True)]
     while True:
         now = requires
         *others, body = met.settled(lambda: attempt(met, now))  # noqa: B023
         check(body)
-        after = [r or f for r, f in zip(requires, body.follows, strict=False)]
-        if after == requires:
+        requires = _followed_on(begins, body)
+        if requires == now:
+            met.remember(tuple(requires))
             return met, [*others, body]
-        requires = after
+
+
+def _followed_on(begins: Sequence[bool], body: Body) -> list[bool]:
+    """Which parts of the carry derivatives go through in some step: at the beginning, or since others reach them in a step."""
+    found = list(begins)
+    while True:
+        after = [
+            f or any(i == OTHERS or i >= len(found) or found[i] for i in reached)
+            for f, reached in zip(found, body.reaches, strict=False)
+        ]
+        if after == found:
+            return found
+        found = after
 
 
 def carry_checked(name: str, body: Body, carry_spec: Spec, carry: Sequence[Any]) -> None:

@@ -8,6 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ...core.engine import CONCRETE, host_possible
+from ...core.handle import value_of
+from ...core.state import state
+from ...tensor import Tensor
+
 
 def tensor_class() -> type:
     """The class of tensors."""
@@ -20,7 +27,32 @@ def stack(tensors: Sequence[Any]) -> Any:
     """Tensors of one shape, (*) each, as one (N, *)."""
     import funtorch as _ft
 
+    arrays = plain_arrays(tensors)
+    if arrays is not None and len({(array.shape, array.dtype) for array in arrays}) == 1:
+        return of_array(np.stack(arrays))
     return _ft.stack(tensors, 0)
+
+
+def plain_arrays(tensors: Sequence[Any]) -> list[np.ndarray] | None:
+    """The values of Tensors that are nothing more: on the CPU, with no gradient, in no transform. None otherwise.
+
+    What data loading does with thousands of small ones, it does with these: as ops that may be differentiated, vectorised
+    and recorded it would cost ten times as much.
+    """
+    if state.levels or state.recorder is not None:
+        return None
+    plain = []
+    for tensor in tensors:
+        array = value_of(tensor) if type(tensor) is Tensor else None
+        if type(array) not in CONCRETE or tensor.requires_grad or not host_possible():
+            return None
+        plain.append(np.asarray(array))
+    return plain
+
+
+def of_array(array: np.ndarray) -> Any:
+    """A Tensor around an array that nobody else will write."""
+    return Tensor._of_numpy(array)
 
 
 def as_tensor(values: Any, dtype: str | None = None) -> Any:

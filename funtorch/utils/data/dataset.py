@@ -82,6 +82,14 @@ class TensorDataset(Dataset[tuple]):
     def __getitem__(self, index: Any) -> tuple:
         return tuple(tensor[index] for tensor in self.tensors)
 
+    def __getitems__(self, indices: list) -> list[tuple]:
+        arrays = _tensors.plain_arrays(self.tensors)
+        own = type(self).__getitem__ is not TensorDataset.__getitem__
+        size = len(self)
+        if arrays is None or own or not all(isinstance(index, int) and 0 <= index < size for index in indices):
+            return [self[index] for index in indices]
+        return [tuple(_tensors.of_array(array[index, ...]) for array in arrays) for index in indices]
+
     def __len__(self) -> int:
         return self.tensors[0].size(0)
 

@@ -383,3 +383,32 @@ def test_engines(engine):
     cell.zero_grad()
     twice.sum().backward()
     close(held, cell.weight_hh.grad)
+
+
+def test_only_what_depends_on_a_leaf_requires_grad():
+    w, x = funtorch.tensor(2.0, requires_grad=True), funtorch.ones(3)
+
+    def run(a, b, steps):
+        def step(c, x):
+            return {"a": c["a"] + (x if a is None else a), "b": c["a"] * x if b else c["b"], "n": c["n"] + 1}, c["b"]
+
+        c, ys = scan(step, {"a": x[0], "b": x[0], "n": funtorch.tensor(0)}, x[:steps])
+        return c["a"].requires_grad, c["b"].requires_grad, c["n"].requires_grad, ys.requires_grad
+
+    for _ in range(2):
+        assert run(None, True, 3) == (False, False, False, False)
+        assert run(w, False, 3) == (True, False, False, False)
+        assert run(w, True, 3) == (True, True, False, True)
+        with funtorch.no_grad():
+            assert run(w, True, 3) == (False, False, False, False)
+
+
+def test_derivatives_without_grad_mode():
+    w = funtorch.tensor(2.0, requires_grad=True)
+    f = lambda x: scan(lambda c, a: (c * w + a, None), funtorch.zeros(()), x)[0]  # noqa: E731
+    x = funtorch.ones(3)
+    f(x)  # what is remembered of it is of no use below
+    with funtorch.no_grad():
+        value, slope = jvp(f, (x,), (x,))
+        assert value.item() == slope.item() == 7.0
+        assert grad(f)(x).tolist() == [4.0, 2.0, 1.0]

@@ -147,11 +147,11 @@ def test_samples_that_cannot_be_read():
     "act, cause",
     [
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "killed by signal SIGKILL"),
-        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "killed by signal SIGSEGV"),
+        (lambda: os.kill(os.getpid(), signal.SIGTERM), "killed by signal SIGTERM"),
         (lambda: os._exit(7), "exit code 7"),
         (lambda: sys.exit(0), "exit code 0"),
     ],
-    ids=["SIGKILL", "SIGSEGV", "_exit", "exit"],
+    ids=["SIGKILL", "SIGTERM", "_exit", "exit"],
 )
 @pytest.mark.parametrize("persistent", [False, True])
 def test_a_dead_worker(act, cause, persistent):
