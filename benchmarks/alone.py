@@ -7,10 +7,10 @@ arguments, and imports no framework before that is called.
 import importlib
 import json
 import sys
-import time
 from collections.abc import Callable
 
 import jax
+from clock import clock
 from timing import Effort, measure
 
 EFFORT = Effort(warm_up=0.2, turn=0.02, rounds=9, limit=0.7)
@@ -27,10 +27,10 @@ def main(subject: str, contender: str) -> None:
 
 
 def settle(call: Callable) -> None:
-    end = time.perf_counter() + SECONDS
+    end = clock() + SECONDS
     for _ in range(SETTLING):
         jax.block_until_ready(call())
-        if time.perf_counter() > end:
+        if clock() > end:
             break
 
 

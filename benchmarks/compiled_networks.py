@@ -42,7 +42,9 @@ def transformer(torch: ModuleType) -> Any:
             x = x + self.join(z.transpose(1, 2).reshape(BATCH, LENGTH, WIDTH))
             return x + self.down(nn.functional.gelu(self.up(self.norm_2(x)), approximate="tanh"))
 
-    return nn.Sequential(nn.Embedding(TOKENS, WIDTH), *(Block() for _ in range(LAYERS)), nn.LayerNorm(WIDTH), nn.Linear(WIDTH, TOKENS))
+    return nn.Sequential(
+        nn.Embedding(TOKENS, WIDTH), *(Block() for _ in range(LAYERS)), nn.LayerNorm(WIDTH), nn.Linear(WIDTH, TOKENS)
+    )
 
 
 def deep_mlp(torch: ModuleType) -> Any:
@@ -95,8 +97,10 @@ class Network:
         """The network in ``torch``, with the same weights for all."""
         model, rng = self.build(torch), np.random.default_rng(1)
         with torch.no_grad():
-            for parameter in model.parameters():
-                if parameter.ndim > 1:
+            for name, parameter in model.named_parameters():
+                if name.endswith("bias"):
+                    parameter.zero_()
+                elif parameter.ndim > 1:
                     value = rng.normal(size=tuple(parameter.shape)) / parameter.shape[1] ** 0.5
                     parameter.copy_(torch.from_numpy(value.astype(np.float32)))
         return model
@@ -131,7 +135,13 @@ def jax_loss_of(by_hand: Callable, p: list[jax.Array], x: jax.Array, y: jax.Arra
 
 
 NETWORKS = (
-    Network(f"{LAYERS}-layer transformer, d {WIDTH}, T {LENGTH}, batch {BATCH}", transformer, jax_transformer, _sentences(), HAND_TARGET),
+    Network(
+        f"{LAYERS}-layer transformer, d {WIDTH}, T {LENGTH}, batch {BATCH}",
+        transformer,
+        jax_transformer,
+        _sentences(),
+        HAND_TARGET,
+    ),
     Network(f"{DEPTH}-layer MLP, width {TINY}", deep_mlp, jax_deep_mlp, _points(), None),
 )
 

@@ -6,8 +6,8 @@
 import importlib
 import json
 import sys
-import time
 
+from clock import since_start
 from networks import FIRST_STEPS
 
 
@@ -22,7 +22,7 @@ def main(framework: str, name: str) -> None:
     loss = torch.nn.functional.cross_entropy(model(x), y)
     loss.backward()
     optimizer.step()
-    print(json.dumps([time.monotonic(), loss.item()]))
+    print(json.dumps([since_start(), loss.item()]))
 
 
 if __name__ == "__main__":

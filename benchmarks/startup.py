@@ -1,11 +1,11 @@
 """From the start of a process to the end of its first training step, without and with kernels on disk, beside torch's."""
 
 import statistics
-import time
 from collections.abc import Iterator, Mapping
 from functools import partial
 from tempfile import TemporaryDirectory
 
+from clock import started
 from networks import FIRST_STEPS
 from processes import in_turns, output_of, with_byte_code
 from timing import QUICK, Effort, Row
@@ -31,7 +31,7 @@ def rows(effort: Effort) -> Iterator[Row]:
 
 def until_first_step(framework: str, network: str, environment: Mapping[str, str]) -> float:
     """Milliseconds from the start of a process to the end of its first training step."""
-    start = time.monotonic()
+    start = started()
     end, _ = output_of(["first_step.py", framework, network], environment)
     return (end - start) * 1e3
 

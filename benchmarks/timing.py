@@ -2,12 +2,12 @@
 
 import random
 import statistics
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import jax
 import numpy as np
+from clock import clock
 from rich.table import Table
 
 
@@ -68,20 +68,20 @@ def measure(contenders: Mapping[str, Callable[[], object]], effort: Effort) -> d
 
 def warmed_up(call: Callable[[], object], effort: Effort) -> float:
     """Milliseconds of the quickest of the calls that fill the warm-up."""
-    end = time.perf_counter() + effort.warm_up
+    end = clock() + effort.warm_up
     last = turn(call, 3)
-    while time.perf_counter() < end:
+    while clock() < end:
         last = min(last, turn(call, 1))
     return last
 
 
 def turn(call: Callable[[], object], calls: int) -> float:
     """Milliseconds per call, over ``calls`` calls in a row and until the results of the last are there."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(calls):
         result = call()
     jax.block_until_ready(result)
-    return (time.perf_counter() - start) / calls * 1e3
+    return (clock() - start) / calls * 1e3
 
 
 def agree(name: str, results: Mapping[str, list], tolerance: float = 1e-3) -> None:

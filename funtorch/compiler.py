@@ -13,7 +13,18 @@ from .transforms.compiled import settings
 from .transforms.compiling import compile, explain, reset
 from .transforms.counting import counters
 
-__all__ = ["check", "compile", "counters", "disable", "explain", "is_compiling", "is_dynamo_compiling", "reset", "set_enabled", "settings"]
+__all__ = [
+    "check",
+    "compile",
+    "counters",
+    "disable",
+    "explain",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "reset",
+    "set_enabled",
+    "settings",
+]
 
 
 def is_compiling() -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from . import devices, dtypes, printing
 from .core import handle
 from .core.engine import CONCRETE
+from .core.forked import as_numpy
 from .core.handle import Handle, announce, make, value_of
 from .core.levels import WRAPPED, inner_of
 from .core.meta import NO_DATA, MetaArray
@@ -459,7 +460,7 @@ class Tensor(Handle):
 def host_array(payload: Any, asked: str) -> np.ndarray:
     """A concrete payload as a NumPy array; otherwise TracedValueError that says what to do instead."""
     if type(payload) in CONCRETE:
-        return np.asarray(payload)
+        return as_numpy(payload)
     if type(payload) in WRAPPED:
         name = payload.level.name
         payload.level.check_alive(payload)

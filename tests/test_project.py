@@ -25,7 +25,7 @@ LONGEST_FUNCTION = 60
 LAYERS = (
     ("errors", "dtypes", "devices", "layouts", "printing", "size", "version", "utils.hooks"),
     ("core",),
-    ("tensor",),
+    ("tensor", "composite_tensor"),
     ("ops", "sparse", "return_types", "numbers_info"),
     ("autograd", "transforms"),
     ("nn", "optim", "utils"),

@@ -221,9 +221,7 @@ def _on_tape(roots: Sequence[Any], given: Sequence[Any]) -> tuple[tuple, tuple]:
     """The Tensors that are on the tape for sparse roots, and what their cotangents are for these."""
     if not any(map(is_foreign, roots)):
         return tuple(roots), tuple(given)
-    from ..sparse.tensor import aligned
-
-    found = [aligned(r, g) if is_foreign(r) and g is not None else g for r, g in zip(roots, given, strict=True)]
+    found = [r.aligned(g) if is_foreign(r) and g is not None else g for r, g in zip(roots, given, strict=True)]
     return tuple(map(followed, roots)), tuple(found)
 
 
@@ -231,9 +229,7 @@ def _as_asked(asked: Sequence[Any], grads: tuple) -> tuple:
     """Gradients in the layout of the Tensors for which they were asked."""
     if not any(map(is_foreign, asked)):
         return grads
-    from ..sparse.tensor import like
-
-    return tuple(like(t, g) if is_foreign(t) and g is not None else g for t, g in zip(asked, grads, strict=True))
+    return tuple(t.like(g) if is_foreign(t) and g is not None else g for t, g in zip(asked, grads, strict=True))
 
 
 @contextlib.contextmanager

@@ -24,7 +24,8 @@ from .bounded import limit_from
 # What XLA makes faster than this is made anew: reading it back would cost as much.
 MIN_SECONDS = 0.2
 NOT_READ = "Error (reading|writing) persistent compilation cache entry"
-ASKED, FOUND = "/jax/compilation_cache/compile_requests_use_cache", "/jax/compilation_cache/cache_hits"  # events that JAX tells of
+# Events that JAX tells of.
+ASKED, FOUND = "/jax/compilation_cache/compile_requests_use_cache", "/jax/compilation_cache/cache_hits"
 CLOCK = 1.0  # seconds by which a file system's clock may lag
 MARKER = ".checked"  # its time is that of the last look at the folder
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how entries begin where JAX found a library for it; else they are zlib's

@@ -116,7 +116,7 @@ def run(op: Op, values: list[Any], key: tuple | None = None) -> Any:
             if slot.left == slot.early:
                 slot.kernel = op.new_kernel()
                 slot.task = background.start(functools.partial(slot.kernel, *values))
-            results = slot.host(*[v if type(v) is np.ndarray else np.asarray(v) for v in values])
+            results = slot.host(*[v if type(v) is np.ndarray else forked.as_numpy(v) for v in values])
             return results[0] if slot.single else results
         if slot.task is not None:
             slot.task.finish()

@@ -7,6 +7,10 @@ to the host tier, traces ops but never compiles, and says so where NumPy can't d
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ..errors import OpError
 
 _REFUSED = (
@@ -22,6 +26,15 @@ class Process:
 
 
 process = Process()
+
+
+def as_numpy(array: Any) -> np.ndarray:
+    """A concrete array as NumPy's; in a forked child RuntimeError for one on an accelerator, which can't be reached there."""
+    if process.forked and type(array) is not np.ndarray:
+        where = next(iter(array.devices()))
+        if where.platform != "cpu":
+            refuse_xla(f"reading a Tensor on {where}")
+    return np.asarray(array)
 
 
 def refuse_xla(what: str) -> None:

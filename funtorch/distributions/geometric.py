@@ -11,7 +11,7 @@ from ..nn.functional import binary_cross_entropy_with_logits
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
-from ._validity import holds
+from ._validity import bare, holds
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -40,9 +40,10 @@ class Geometric(Odds, Distribution):
         self._take_odds(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not holds(self.probs > 0):
+            values = bare(self.probs)
             raise ArgumentValueError(
                 f"Expected parameter probs ({type(self.probs).__name__} of shape {tuple(self.probs.shape)}) of distribution "
-                f"{self!r} to be positive but found invalid values:\n{self.probs}"
+                f"{self!r} to be positive but found invalid values:\n{values[values <= 0]}"
             )
 
     @property

@@ -24,6 +24,10 @@ __all__ = ["Wishart"]
 LOW_DF = "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim."
 
 
+class WishartMatrixError(ArgumentValueError, AssertionError):
+    """Not just one matrix is given: elsewhere PyTorch raises ValueError for this, here AssertionError."""
+
+
 class Wishart(ExponentialFamily):
     r"""Positive definite matrices: the law of :math:`\sum_{i=1}^{\nu} x_i x_i^T` for normal vectors of covariance V.
 
@@ -55,7 +59,10 @@ class Wishart(ExponentialFamily):
         self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril)
+        try:
+            name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril)
+        except ArgumentValueError as error:
+            raise WishartMatrixError(str(error)) from None
         if matrix.dim() < 2:
             raise ArgumentValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         df = df if isinstance(df, Tensor) else torch.tensor(df, dtype=matrix.dtype, device=matrix.device)

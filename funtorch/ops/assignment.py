@@ -50,6 +50,7 @@ def assign(target: Handle, result: Any, name: str) -> Any:
     type is of a higher category than the target's.
     """
     in_place_allowed(target, name, state.grad)
+    result = _in_layout_of(target, result, name)
     have, new = target._payload, result._payload
     if new.shape != have.shape:
         raise OpError(f"{name}(): output with shape {list(have.shape)} doesn't match the broadcast shape {list(new.shape)}")
@@ -57,6 +58,13 @@ def assign(target: Handle, result: Any, name: str) -> Any:
     _check_overlap(target, name)
     write(target, result)
     return target
+
+
+def _in_layout_of(target: Handle, result: Handle, name: str) -> Handle:
+    """A sparse result that goes into a dense Tensor as one. Raises RuntimeError for the other way round."""
+    if target._foreign and not result._foreign:
+        raise OpError(f"{name}(): a strided result can't be written into a Tensor of layout {target.layout}")
+    return result.to_dense() if result._foreign and not target._foreign else result
 
 
 def _fitting(result: Handle, want: Any, name: str) -> Handle:
@@ -125,6 +133,7 @@ def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
+    result = _in_layout_of(out, result, name)
     if exact:
         _same_type(out, result, name)
     result = _fitting(result, out._payload.dtype, name)

@@ -101,9 +101,13 @@ def _reduce_tensor(tensor: Any) -> Any:
         if attributes:
             return rebuilding._rebuild_parameter_with_state, (*given, attributes)
         return rebuilding._rebuild_parameter, given
+    arguments: tuple
+    function: Any = rebuilding._rebuild_tensor_v2
+    if tensor.is_meta:
+        arguments = (tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()), tensor.requires_grad)
+        return rebuilding._rebuild_meta_tensor_no_storage, arguments
     storage, where = _shown(tensor)
     arguments = (storage, *where, tensor.requires_grad, OrderedDict())
-    function: Any = rebuilding._rebuild_tensor_v2
     if not isinstance(storage, TypedStorage):
         function, arguments = rebuilding._rebuild_tensor_v3, (*arguments, tensor.dtype)
     if cls is Buffer:  # in PyTorch a Tensor with a mark

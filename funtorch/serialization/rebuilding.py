@@ -111,6 +111,8 @@ def rebuilt(storage: UntypedStorage, kind: dtype, size: Any, stride: Any, offset
     if not isinstance(storage, UntypedStorage):
         raise OpError(f"load(): a Tensor is to be made of a {type(storage).__name__}, which is no storage")
     size, stride, offset = _checked(size, stride, offset, storage.nbytes() // kind.itemsize)
+    if storage.device.type == "meta":
+        return _rebuild_meta_tensor_no_storage(kind, size, stride, False)
     if 0 in size:
         return make(np.empty(size, kind.numpy)).to(storage.device)
     with no_grad():
@@ -228,9 +230,12 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
 
 
 def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
-    """A Tensor without values. Raises NotImplementedError where there is no meta device."""
+    """A Tensor without values. Strides are not kept."""
+    shape, kind = _whole_numbers(size, "size"), _dtype(dtype)
+    if len(shape) > MOST_DIMS:
+        raise OpError(f"load(): a Tensor of {len(shape)} dimensions; at most {MOST_DIMS} are possible")
     empty = registry.names("torch")["empty"]
-    return _flagged(empty(_whole_numbers(size, "size"), dtype=_dtype(dtype), device="meta"), requires_grad)
+    return _flagged(empty(shape, dtype=kind, device="meta"), requires_grad)
 
 
 def _rebuild_qtensor(*args: Any) -> Any:

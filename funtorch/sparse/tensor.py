@@ -8,68 +8,40 @@ from typing import Any, final
 import jax
 import numpy as np
 
+from ..composite_tensor import CompositeTensor
 from ..core.foreign import PROCESSORS
-from ..core.handle import announce, in_place_allowed
+from ..core.handle import in_place_allowed
 from ..core.state import state
 from ..errors import ArgumentTypeError, MissingError, OpError
 from ..layouts import by_name, sparse_coo
 from ..tensor import Tensor
 from . import text
-from .structure import Compressed, Coo, Structure
+from .structure import Compressed, Coo
 
 NO_NUMPY = "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first."
 UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
 NO_MASK = "Mismatch in layout: a gradient of {} of a sparse Tensor must have its size {}, got {}"
-_MINE = ("_requires", "_node", "_output", "_level", "_leaf", "_hooks", "_retains")
 
 
 @final
-class SparseTensor(Tensor):
+class SparseTensor(CompositeTensor):
     """A Tensor in a sparse layout; `sparse_coo_tensor`, `sparse_csr_tensor` and ``to_sparse()`` make them.
 
     Operations that have no meaning on it raise RuntimeError: it is never made dense unasked.
     """
 
-    _payload: Any
-    _foreign = True
-
-    @staticmethod
-    def of(structure: Structure) -> SparseTensor:
-        """The Tensor with this structure."""
-        new: Any = object.__new__(SparseTensor)
-        new._payload = structure
-        if state.levels:
-            new._birth = len(state.levels)
-        return announce(new)
-
     layout = property(lambda self: self._payload.layout)
     is_sparse = property(lambda self: self._payload.layout is sparse_coo)
     is_sparse_csr = property(lambda self: self._payload.layout.name == "sparse_csr")
-    device = property(lambda self: self._payload.values.device)
-    requires_grad = property(
-        lambda self: self._payload.values.requires_grad, lambda self, value: self.requires_grad_(value) and None
-    )
-    is_leaf = property(lambda self: self._payload.values.is_leaf)
-    grad_fn = property(lambda self: self._payload.values.grad_fn)
+    def aligned(self, given: Any) -> Any:
+        """The elements of ``given``, dense or sparse, at this Tensor's places."""
+        from .conversion import elements_at
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Say whether gradients are recorded for this leaf."""
-        self._payload.values.requires_grad_(requires_grad)
-        return self
-
-    @property
-    def grad(self) -> Any:
-        found = self._payload.values.grad
-        return None if found is None else SparseTensor.of(self._payload.with_values(found))
-
-    @grad.setter
-    def grad(self, value: Any) -> None:
-        self._payload.values.grad = None if value is None else aligned(self, value)
-
-    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
-        """Accumulate gradients in the leaves; ``gradient`` has this Tensor's size, and counts at its places."""
-        given = None if gradient is None else aligned(self, gradient)
-        self._payload.values.backward(given, retain_graph, create_graph, inputs)
+        if not isinstance(given, Tensor):
+            raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
+        if given.shape != self.shape:
+            raise OpError(NO_MASK.format(tuple(self.shape), list(self.shape), list(given.shape)))
+        return elements_at(given, self._payload)
 
     def _host(self, asked: str) -> np.ndarray:
         raise ArgumentTypeError(NO_NUMPY)
@@ -165,39 +137,12 @@ class SparseTensor(Tensor):
         return self.to("cuda" if device is None else device)
 
 
-def _delegated(name: str) -> property:
-    def put(self: SparseTensor, value: Any) -> None:
-        setattr(self._payload.values, name, value)
-
-    return property(lambda self: getattr(self._payload.values, name), put)
-
-
-for _name in _MINE:
-    setattr(SparseTensor, _name, _delegated(_name))
-
-
 def _coo_again(indices: Any, values: Any, shape: tuple, coalesced: bool, requires_grad: bool) -> SparseTensor:
     return SparseTensor.of(Coo(indices, values, shape, coalesced)).requires_grad_(requires_grad)
 
 
 def _compressed_again(name: str, compressed: Any, plain: Any, values: Any, shape: tuple, requires_grad: bool) -> SparseTensor:
     return SparseTensor.of(Compressed(by_name(name), compressed, plain, values, shape)).requires_grad_(requires_grad)
-
-
-def like(sparse: Any, values: Any) -> SparseTensor:
-    """A Tensor with the places of ``sparse`` and other values."""
-    return SparseTensor.of(sparse._payload.with_values(values))
-
-
-def aligned(sparse: Any, given: Any) -> Any:
-    """The elements of ``given``, dense or sparse, at the places of ``sparse``: what its values get."""
-    from .conversion import elements_at
-
-    if not isinstance(given, Tensor):
-        raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
-    if given.shape != sparse.shape:
-        raise OpError(NO_MASK.format(tuple(sparse.shape), list(sparse.shape), list(given.shape)))
-    return elements_at(given, sparse._payload)
 
 
 def _process(op: Any, args: Any) -> Any:

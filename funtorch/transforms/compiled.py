@@ -278,5 +278,3 @@ def _depth() -> int:
 def every_compiled() -> list[Compiled]:
     """All compiled functions."""
     return list(_all)
-
-

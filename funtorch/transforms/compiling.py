@@ -113,5 +113,3 @@ def reset() -> None:
     for compiled in every_compiled():
         compiled.forget()
     forget()
-
-

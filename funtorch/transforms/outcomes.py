@@ -119,7 +119,12 @@ class Outcomes:
         chain, before = tensor._chain, None
         for i, argument in enumerate(self.tensors[: self.given]):
             own = argument._chain
-            if argument._base is base and own and len(own) <= len(chain) and all(a is b for a, b in zip(own, chain, strict=False)):
+            if (
+                argument._base is base
+                and own
+                and len(own) <= len(chain)
+                and all(a is b for a, b in zip(own, chain, strict=False))
+            ):
                 chain, before = chain[len(own) :], i
                 break
         return (VIEW, View(self.place(base), before, [self._link(link) for link in chain], tensor))

@@ -63,7 +63,9 @@ def jit(
     tensor([2., 2.])
     """
     if fun is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, donate_argnums=donate_argnums)
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames, donate_argnums=donate_argnums
+        )
     if not callable(fun):
         raise ArgumentTypeError(f"jit(): expected a function, got {type(fun).__name__}")
     return Jitted(fun, _tuple(static_argnums), _tuple(static_argnames), _tuple(donate_argnums))

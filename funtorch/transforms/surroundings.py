@@ -51,7 +51,9 @@ class Surroundings:
         except (KeyError, ValueError):
             same = False
         if not same:
-            first = next((name for name in map(operator.methodcaller("name_of_change"), self._places()) if name is not None), None)
+            first = next(
+                (name for name in map(operator.methodcaller("name_of_change"), self._places()) if name is not None), None
+            )
             if first is not None:
                 return first
             for place in self._places():

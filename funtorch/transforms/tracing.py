@@ -96,7 +96,15 @@ class Trace:
         slopes, rest = rest[: len(self.held)], rest[len(self.held) :]
         tracing = Tracing(self.recording, rest[self.numbers :], rest[: self.numbers])
         touched = {
-            id(t): t for t in [*self.tensors, *targets, *self.written, *self.held, *(t for t, _ in self.recording.grads.values()), *self.written_grads]
+            id(t): t
+            for t in [
+                *self.tensors,
+                *targets,
+                *self.written,
+                *self.held,
+                *(t for t, _ in self.recording.grads.values()),
+                *self.written_grads,
+            ]
         }
         before = [(t, dict(t.__dict__)) for t in touched.values()]
         try:
@@ -119,7 +127,9 @@ class Trace:
                 args, kwargs = unflatten(self.arguments.spec, self.arguments.leaves)
                 result = self.function(*args, **kwargs)
                 if pull is not None:
-                    return self._pulled(result, pull[1], starts, [t for t, m in zip(targets, pull[0], strict=False) if m], tracing)
+                    return self._pulled(
+                        result, pull[1], starts, [t for t, m in zip(targets, pull[0], strict=False) if m], tracing
+                    )
                 return self._collect(result, tracing)
         finally:
             for target, fields in before:
@@ -152,7 +162,9 @@ class Trace:
     def _flags(self) -> list[tuple[Handle, bool]]:
         """Leaves from outside whose ``requires_grad`` the function has changed."""
         outer = [*self.tensors, *self.cells]
-        return [(t, t._requires) for t, flag in zip(outer, self.flags_before, strict=True) if t._requires != flag and t._node is None]
+        return [
+            (t, t._requires) for t, flag in zip(outer, self.flags_before, strict=True) if t._requires != flag and t._node is None
+        ]
 
     def _pulled(self, result: Any, cotangents: Sequence[Any], starts: list, targets: list[Handle], tracing: Tracing) -> list[Any]:
         """The gradients at ``starts`` (the places of ``targets``) of the results that are on the tape."""

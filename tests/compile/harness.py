@@ -102,7 +102,9 @@ def observed(result, args, kwargs, cells):
     given = [a for a in flatten((args, kwargs), is_leaf=lambda v: isinstance(v, nn.Module))[0] if isinstance(a, funtorch.Tensor)]
     known = {id(t): f"argument {i}" for i, t in reversed(list(enumerate(given)))}
     known |= {id(t): name for name, t in cells.items() if isinstance(t, funtorch.Tensor)}
-    known |= {id(t.grad): f"gradient of {name}" for name, t in cells.items() if isinstance(t, funtorch.Tensor) and t.grad is not None}
+    known |= {
+        id(t.grad): f"gradient of {name}" for name, t in cells.items() if isinstance(t, funtorch.Tensor) and t.grad is not None
+    }
     seen = {"generator": funtorch.get_rng_state().numpy().copy()}
     outs, spec = flatten(result)
     seen["structure"] = repr(spec)

@@ -16,7 +16,9 @@ def uniform_and_normal():
 @cases(10)
 def drawn_eagerly_after_each_call():
     kept = []
-    return Plan(lambda x: x * funtorch.rand(3), batch(3), {"kept": lambda: list(kept)}, lambda i: kept.append(funtorch.rand(2).tolist()))
+    return Plan(
+        lambda x: x * funtorch.rand(3), batch(3), {"kept": lambda: list(kept)}, lambda i: kept.append(funtorch.rand(2).tolist())
+    )
 
 
 @cases(10)

@@ -26,7 +26,9 @@ def classifier(optimizer, *, model=None, between=None, set_to_none=True, finish=
         opt.step()
         return loss
 
-    return Plan(step, labelled(), {"model": model, "opt": opt}, (lambda i: None) if between is None else lambda i: between(i, model, opt))
+    return Plan(
+        step, labelled(), {"model": model, "opt": opt}, (lambda i: None) if between is None else lambda i: between(i, model, opt)
+    )
 
 
 OPTIMISERS = {

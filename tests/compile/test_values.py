@@ -79,7 +79,11 @@ def dicts_with_changing_keys():
 
 @cases(10)
 def starred_arguments():
-    return Plan(lambda *xs, **named: (sum(xs), named["k"] * 2), lambda i: (tensor(1.0), tensor(i * 1.0)), kwargs=lambda i: {"k": tensor(3.0 + i)})
+    return Plan(
+        lambda *xs, **named: (sum(xs), named["k"] * 2),
+        lambda i: (tensor(1.0), tensor(i * 1.0)),
+        kwargs=lambda i: {"k": tensor(3.0 + i)},
+    )
 
 
 @cases(10)

@@ -9,7 +9,6 @@ import jax
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from funtorch.core import host
 from funtorch.core.host_rules.elementwise import UFUNCS

@@ -94,7 +94,7 @@ def test_shapes_densities_and_samples(name: str, same: Any):
             made.log_prob(value),
             drawn,
             support.event_dim,
-            support.check(drawn),
+            support.check(value),
         ]
 
     found = same(run, 1e-7)

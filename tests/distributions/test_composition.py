@@ -139,6 +139,57 @@ def test_a_compiled_step_draws_new_numbers():
     assert len(set(eager)) == 8
 
 
+DRAWS = {
+    "category": lambda x: d.Categorical(logits=x).sample(),
+    "category, half": lambda x: d.Categorical(logits=x.bfloat16()).sample(),
+    "one-hot": lambda x: d.OneHotCategorical(logits=x).sample(),
+    "two of three": lambda x: funtorch.multinomial(x.softmax(-1), 2),
+    "coins": lambda x: d.Bernoulli(logits=x).sample(),
+    "coins, double": lambda x: d.Bernoulli(logits=x.double()).sample(),
+    "coins, straight through": lambda x: d.OneHotCategoricalStraightThrough(logits=x).rsample(),
+    "geometric": lambda x: d.Geometric(logits=x).sample((3,)),
+    "normal": lambda x: d.Normal(x, 1.0).sample(),
+    "lanes": lambda x: vmap(lambda row: d.Categorical(logits=row).sample(), randomness="different")(x),
+    "lanes without": lambda x: vmap(lambda row: d.Bernoulli(0.5 + 0 * x[0]).sample(), randomness="different")(x),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_compiled_draws_are_the_eager_ones(name: str):
+    """Also where their law depends on the argument."""
+    compiled, values = funtorch.compile(DRAWS[name], fullgraph=True), []
+    for f in (DRAWS[name], compiled):
+        funtorch.manual_seed(5)
+        values.append([f(funtorch.tensor([[0.1, 0.2, 0.5], [1.0, 0.3, -3.0]]) * k) for k in range(6)])
+    for eager, ours in zip(*values, strict=True):
+        np.testing.assert_allclose(ours.float().numpy(), eager.float().numpy(), rtol=1e-5)
+    assert sum(len(e.variants) for e in compiled.entries.values()) == 1
+
+
+def test_a_compiled_draw_checks_its_chances():
+    """A guard fails, and the eager call raises."""
+    for make, message in (
+        (lambda p: funtorch.bernoulli(p), "expects every p to be in"),
+        (lambda p: funtorch.multinomial(p, 1), "probability tensor contains"),
+    ):
+        f = funtorch.compile(make, fullgraph=True)
+        for _ in range(4):
+            f(funtorch.tensor([0.5, 0.5]))
+        with pytest.raises(RuntimeError, match=message):
+            f(funtorch.tensor([0.5, -0.5]))
+    with pytest.raises(RuntimeError, match="fewer than 1 positive"):
+        funtorch.compile(lambda p: funtorch.multinomial(p, 1))(funtorch.zeros(2))
+
+
+def test_numbers_that_take_as_many_draws_as_they_need_stay_eager():
+    f = funtorch.compile(lambda a: d.Gamma(a, 1.0).rsample())
+    with pytest.warns(UserWarning, match="stays eager: _standard_gamma"):
+        assert len({float(f(funtorch.tensor(2.0))) for _ in range(4)}) == 4
+    nested = funtorch.compile(lambda a: vmap(lambda x: d.Poisson(x).sample(), randomness="different")(a))
+    with pytest.warns(UserWarning, match="stays eager: poisson"):
+        assert [nested(funtorch.tensor([5.0, 50.0])).shape for _ in range(4)] == [(2,)] * 4
+
+
 def test_the_score_function_estimator():
     """REINFORCE: the samples pass no gradient, the log-probabilities do."""
     logits = funtorch.zeros(3, requires_grad=True)

@@ -209,6 +209,17 @@ def test_generators(pass_on, way):
     assert read.initial_seed() == 7
 
 
+def test_meta(pass_on, way, exchange, format):
+    def make(lib):
+        return [lib.empty(2, 3, device="meta"), lib.nn.Parameter(lib.empty(4, dtype=lib.bfloat16, device="meta"))]
+
+    x, w = pass_on(make)
+    assert x.is_meta and tuple(x.shape) == (2, 3) and w.is_meta and w.dtype == way[1].bfloat16 and w.requires_grad
+    data = exchange.written(way[0], {"w": way[0].ones(2, 3).t(), "u": way[0].ones(2).to(way[0].uint16)}, **format)
+    read = exchange.read(way[1], data, map_location="meta")
+    assert tuple(read["w"].shape) == (3, 2) and read["u"].is_meta and read["u"].dtype == way[1].uint16
+
+
 SPARSE = {
     "coo": lambda lib: lib.eye(3).to_sparse(),
     "uncoalesced": lambda lib: lib.sparse_coo_tensor(lib.tensor([[0, 0, 1]]), lib.tensor([1.0, 2.0, 3.0]), (4,)),

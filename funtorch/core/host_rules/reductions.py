@@ -1,5 +1,4 @@
-"""Reductions: one ``ufunc.reduce`` each.
-"""
+"""Reductions: one ``ufunc.reduce`` each."""
 
 from __future__ import annotations
 

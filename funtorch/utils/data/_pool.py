@@ -86,16 +86,14 @@ class WorkerPool:
 
         Raises RuntimeError as soon as a worker is dead; what unpickling raises.
         """
-        workers = {line: i for i, line in enumerate(self.lines)}
+        workers = {line.fileno(): i for i, line in enumerate(self.lines)}
         found = wait([*workers, *(process.sentinel for process in self.processes)], timeout)
-        for line in found:
-            if isinstance(line, Channel):
-                try:
-                    return workers[line], line.receive()
-                except EOFError:
-                    break
         if not found:
             return None
+        ready = [workers[number] for number in found if number in workers]
+        with contextlib.suppress(EOFError):
+            if ready:
+                return ready[0], self.lines[ready[0]].receive()
         raise self._died()
 
     def _died(self) -> OpError:

@@ -49,13 +49,13 @@ class Progress:
 
     def state(self, loader: Any) -> dict[str, Any]:
         """The state_dict of the loader."""
-        iterator = self.iterator and self.iterator()
+        iterator = None if self.iterator is None else self.iterator()
         workers = None if iterator is None else iterator.worker_states()
         if self.finished:
-            kept = loader.persistent_workers and workers is not None
-            seed = self.base_seed if kept else None
-            again = [state | {"given": 0} for state in workers] if kept else None
-            return fresh_state(loader) | {"base_seed": seed, "workers": again}
+            if workers is None or not loader.persistent_workers:
+                return fresh_state(loader)
+            again = [state | {"given": 0} for state in workers]
+            return fresh_state(loader) | {"base_seed": self.base_seed, "workers": again}
         drawn = loader.num_workers > 0 or sum(self.given) > 0
         return {
             "generators": self.generators,
@@ -144,14 +144,23 @@ def _has_state(dataset: Any) -> bool:
     return all(callable(getattr(dataset, name, None)) for name in ("state_dict", "load_state_dict"))
 
 
-def random_state() -> dict[str, Any]:
-    """The states of Python's, NumPy's and the default generator, in plain types."""
-    version, words, gauss = random.getstate()
-    legacy: Any = np.random.get_state(legacy=False)
+def note_random() -> tuple:
+    """What `random_state` needs to know of this moment, taken quickly: a worker does so after each batch."""
+    return random.getstate(), np.random.get_state(), _tensors.default_generator().twister.mark()
+
+
+def random_state(noted: tuple) -> dict[str, Any]:
+    """The states of Python's, NumPy's and the default generator that `note_random` noted, in plain types."""
+    (version, words, gauss), (_, key, *rest), mark = noted
+    generator = _tensors.default_generator()
+    now = generator.twister.mark()
+    generator.twister.go_back(mark)
+    torch = generator.get_state()
+    generator.twister.go_back(now)
     return {
         "python": [version, np.array(words, np.uint64).tobytes(), gauss],
-        "numpy": [legacy["state"]["key"].tobytes(), legacy["state"]["pos"], legacy["has_gauss"], legacy["gauss"]],
-        "torch": _tensors.default_generator().get_state(),
+        "numpy": [key.tobytes(), *rest],
+        "torch": torch,
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.engine import CONCRETE, host_possible
+from ...core.forked import as_numpy
 from ...core.handle import value_of
 from ...core.state import state
 from ...tensor import Tensor
@@ -46,7 +47,7 @@ def plain_arrays(tensors: Sequence[Any]) -> list[np.ndarray] | None:
         array = value_of(tensor) if type(tensor) is Tensor else None
         if type(array) not in CONCRETE or tensor.requires_grad or not host_possible():
             return None
-        plain.append(np.asarray(array))
+        plain.append(as_numpy(array))
     return plain
 
 

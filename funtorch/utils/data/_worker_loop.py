@@ -84,6 +84,7 @@ def work(own_backend: OwnBackend | None, job: Job, line: Channel, inherited: Seq
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if own_backend is None:
         gc.freeze()  # what was inherited is never looked through, so its pages stay shared
+        _keep_to_cpu()  # for what asks JAX where it runs, if nothing has asked yet
         from ... import compiler
         from ...core.engine import stay_on_host
 
@@ -103,7 +104,7 @@ class _Worker:
         self.where = f"in DataLoader worker process {job.number}"
         self.ended = False
         self.count = 0  # batches of this epoch
-        self.begun: dict[str, Any] | None = None  # the random numbers when the epoch began; of the first, the seeds tell
+        self.begun: tuple | None = None  # the random numbers when the epoch began; of the first, the seeds tell
         self.past: collections.deque[tuple[int, dict]] = collections.deque(maxlen=job.kept)
         self.broken: RemoteError | None = None
         become(WorkerInfo(job.number, job.count, job.base_seed + job.number, job.source.dataset), job.base_seed)
@@ -118,7 +119,7 @@ class _Worker:
     def run(self) -> None:
         """Do tasks until the main process hangs up."""
         while True:
-            while not wait([self.line], _LOOK_AROUND):
+            while not wait([self.line.fileno()], _LOOK_AROUND):
                 if os.getppid() != self.job.parent:
                     return
             kind, number, keys = self.line.receive()
@@ -127,10 +128,10 @@ class _Worker:
             elif kind == EPOCH:
                 self._begin()
             else:
-                self.line.send((STATE, number, dict(self.past).get(number, self.first)))
+                self.line.send((STATE, number, _told(dict(self.past).get(number, self.first))))
 
     def _begin(self) -> None:
-        self.ended, self.count, self.begun = False, 0, _resume.random_state()
+        self.ended, self.count, self.begun = False, 0, _resume.note_random()
         try:
             self.fetch = self.job.source.fetcher()
         except Exception as error:
@@ -167,13 +168,20 @@ class _Worker:
 
     def _state(self) -> dict[str, Any]:
         dataset = copy.deepcopy(_resume.dataset_state(self.job.source.dataset))
-        return {"given": self.count, "begun": self.begun, "random": _resume.random_state(), "dataset": dataset}
+        return {"given": self.count, "begun": self.begun, "random": _resume.note_random(), "dataset": dataset}
 
     def _resumed(self, state: dict[str, Any]) -> Any:
         """The fetcher of an epoch that goes on, with the random numbers that would have come."""
-        self.count, self.begun = state["given"], state["begun"]
+        self.count = state["given"]
         told = _resume.restore_dataset(self.job.source.dataset, state["dataset"])
-        _resume.restore_random_state(self.begun if self.count else state["random"])
+        _resume.restore_random_state(state["begun"] if self.count else state["random"])
+        self.begun = _resume.note_random()
         fetch = self.job.source.fetcher(0 if told else self.count * self.job.batch_size)
         _resume.restore_random_state(state["random"])
         return fetch
+
+
+def _told(state: dict[str, Any]) -> dict[str, Any]:
+    """A state as it goes into the loader's ``state_dict``."""
+    begun = state["begun"] and _resume.random_state(state["begun"])
+    return state | {"begun": begun, "random": _resume.random_state(state["random"])}

@@ -54,7 +54,9 @@ def conds(draw) -> Case:
     if how == 0 and len(branches) > 1:
         return Case(lambda i, x: lax.switch(i, branches, x), (np.int32(index), x))
     if how == 1:
-        return Case(lambda p, x: lax.cond(p, lambda x: (x, x.sum()), lambda x: (-x, x[0, 0]), x), (np.bool_(index > 0), x), 4, 8.0)
+        return Case(
+            lambda p, x: lax.cond(p, lambda x: (x, x.sum()), lambda x: (-x, x[0, 0]), x), (np.bool_(index > 0), x), 4, 8.0
+        )
     return Case(lambda i, x: jax.vmap(lambda x: lax.cond(i > 1, jnp.sin, jnp.cos, x))(x), (np.int64(index), x))
 
 

@@ -110,7 +110,10 @@ def selections(draw) -> Case:
     if count == 2 and draw(st.booleans()):
         which = which.astype(np.int32)
     which = which if draw(st.booleans()) or not which.size else which.ravel()[0]
-    return Case(lambda which, *cases: lax.select_n(which, *cases), (np.asarray(which), *(array(seed + i, shape, dtype) for i in range(count))))
+    return Case(
+        lambda which, *cases: lax.select_n(which, *cases),
+        (np.asarray(which), *(array(seed + i, shape, dtype) for i in range(count))),
+    )
 
 
 @st.composite

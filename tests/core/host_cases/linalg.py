@@ -101,7 +101,9 @@ CASES = {
     "householder_product": matrices(reflected, tall=True),
     "qr": matrices(partial(absolute_q, full=False)) | matrices(partial(absolute_q, full=True)),
     "eigh": matrices(partial(made_again_by_eigh, lower=True), positive=True) | not_a_number(linalg.eigh),
-    "svd": not_a_number(linalg.svd) | matrices(partial(made_again_by_svd, full=False)) | matrices(lambda x: linalg.svd(x, compute_uv=False)),
+    "svd": not_a_number(linalg.svd)
+    | matrices(partial(made_again_by_svd, full=False))
+    | matrices(lambda x: linalg.svd(x, compute_uv=False)),
     "eig": matrices(made_again_by_eig, square=True) | not_a_number(lambda x: linalg.eig(x)[:1]),
     "fft": transforms(),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 
-from .drawing import BOOL, FLOATS, INTS, NARROW, WIDE, Case, array, full_shapes, seeds, shapes, tame
+from .drawing import BOOL, FLOATS, INTS, WIDE, Case, array, full_shapes, seeds, shapes, tame
 
 NUMBERS = FLOATS + INTS
 
@@ -93,4 +93,3 @@ CASES = {
     "sort": sorts(),
     "top_k": best(),
 }
-

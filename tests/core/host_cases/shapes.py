@@ -61,7 +61,9 @@ def split(draw, shape):
 
 def concatenated(draw, shape):
     axis, count = axis_of(draw, shape), draw(st.integers(2, 4))
-    return lambda x: lax.concatenate([x if i % 2 else lax.slice_in_dim(x, 0, min(i % 3, shape[axis]), 1, axis) for i in range(count)], axis)
+    return lambda x: lax.concatenate(
+        [x if i % 2 else lax.slice_in_dim(x, 0, min(i % 3, shape[axis]), 1, axis) for i in range(count)], axis
+    )
 
 
 def broadcast(draw, shape):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import jax
 import numpy as np
 from hypothesis import strategies as st
@@ -59,7 +57,6 @@ def derivatives(draw, backward: bool) -> Case:
         g = tame(seed + 1, jax.eval_shape(pool, x).shape, dtype)
         return Case(lambda x, g: jax.vjp(pool, x)[1](g), (x, g), 4, 20.0)
     return Case(lambda x, t: jax.jvp(pool, (x,), (t,)), (x, tame(seed + 1, x.shape, dtype)), 4, 20.0)
-
 
 
 CASES = {
