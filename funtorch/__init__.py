@@ -71,7 +71,7 @@ globals().update(_CPU_TYPES)
 globals().update(_STORAGE_TYPES)
 
 get_default_dtype = _dtypes.default
-compile, cond, vmap, while_loop = transforms.compile, transforms.cond, transforms.vmap, transforms.while_loop
+compile, vmap = transforms.compile, transforms.vmap
 globals().update(_layouts.PUBLIC)
 contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
 channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
@@ -103,6 +103,7 @@ _LAZY_NAMES = {
     "sparse.creation": (
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
     ),
+    "transforms.control_flow": ("cond", "while_loop"),
     "sparse.products": ("hspmm", "smm", "spmm", "sspaddmm"),
 }  # fmt: skip
 _LAZY_HOME = {name: module for module, names in _LAZY_NAMES.items() for name in names}

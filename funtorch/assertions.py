@@ -7,7 +7,6 @@ from typing import Any
 
 from .errors import ArgumentTypeError, ArgumentValueError, OpError, OutOfBoundsError
 from .tensor import Tensor
-from .transforms.control_flow.checking import require
 
 UNTOLD = "Expected cond to be True, but got False."
 SEVERAL = "Boolean value of Tensor with {} value is ambiguous"
@@ -20,14 +19,14 @@ def _assert(condition: Any, message: str) -> None:
     when the loop or the program has run; nothing is changed by one in which it fails.
     """
     if isinstance(condition, Tensor):
-        require(_single(condition), AssertionError, message)
+        _require(_single(condition), AssertionError, message)
     elif not condition:
         raise AssertionError(message)
 
 
 def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
     """Raise RuntimeError, with this message, if a Tensor of one element is zero. It is looked at where `_assert` would do so."""
-    require(_single(input), OpError, assert_msg or "Expected Tensor with single nonzero value, but got zero")
+    _require(_single(input), OpError, assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 def check(cond: Any, message: str = UNTOLD) -> None:
@@ -37,9 +36,15 @@ def check(cond: Any, message: str = UNTOLD) -> None:
     >>> torch.compiler.check(torch.tensor(1) > 0, "it must be positive")
     """
     if isinstance(cond, Tensor):
-        require(_single(cond), OpError, message)
+        _require(_single(cond), OpError, message)
     elif not cond:
         raise OpError(message)
+
+
+def _require(condition: Tensor, error: type[Exception], message: str) -> None:
+    from .transforms.control_flow.checking import require  # which most programs never need
+
+    require(condition, error, message)
 
 
 def _single(condition: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 from .assertions import check
 from .core.recorder import Tracing, refuse
 from .core.state import state
+from .transforms.buckets import mark_dynamic
 from .transforms.compiled import settings
 from .transforms.compiling import compile, explain, reset
 from .transforms.counting import counters

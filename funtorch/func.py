@@ -1,11 +1,10 @@
 """PyTorch's names for the transforms, and for branches and loops that become part of a program."""
 
+import typing as _typing
+
+from . import transforms as _transforms
 from .transforms import (
-    associative_scan,
     chunk_vmap,
-    cond,
-    debug_print,
-    fori_loop,
     functional_call,
     functionalize,
     grad,
@@ -15,13 +14,9 @@ from .transforms import (
     jacrev,
     jvp,
     linearize,
-    map,
-    scan,
     stack_module_state,
-    switch,
     vjp,
     vmap,
-    while_loop,
 )
 
 __all__ = [
@@ -29,3 +24,12 @@ __all__ = [
     "hessian", "jacfwd", "jacrev", "jvp", "linearize", "map", "scan", "stack_module_state", "switch", "vjp", "vmap",
     "while_loop",
 ]  # fmt: skip
+
+if _typing.TYPE_CHECKING:
+    from .transforms import associative_scan, cond, debug_print, fori_loop, map, scan, switch, while_loop
+
+
+def __getattr__(name):
+    if name in __all__:
+        return getattr(_transforms, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,7 +26,7 @@ LAYERS = (
     ("errors", "dtypes", "devices", "layouts", "printing", "size", "version", "utils.hooks"),
     ("core",),
     ("tensor", "composite_tensor"),
-    ("ops", "sparse", "return_types", "numbers_info"),
+    ("ops", "sparse", "masked_tensors", "return_types", "numbers_info"),
     ("autograd", "transforms"),
     ("nn", "optim", "utils"),
     ("every other",),  # namespaces that hand on what stands above, or build on it: fft, func, cuda, models, ...

@@ -266,6 +266,18 @@ def layout(handle: Handle) -> tuple[tuple[int, ...], int]:
     return strides, offset
 
 
+def memory_order(handle: Handle) -> tuple[int, ...] | None:
+    """The dimensions of a view from the largest stride to the smallest, where that is not their own order."""
+    if handle._base is None or state.levels:
+        return None
+    shape, strides = handle._payload.shape, layout(handle)[0]
+    if 0 in strides:
+        return None
+    real = [d for d in range(len(shape)) if shape[d] != 1]
+    order = sorted(real, key=lambda d: -strides[d])
+    return None if order == real else (*(d for d in range(len(shape)) if shape[d] == 1), *order)
+
+
 def is_contiguous(handle: Handle) -> bool:
     """Whether the elements lie densely in row-major order."""
     if handle._base is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import funtorch as torch
 
-from ..nn.functional import binary_cross_entropy_with_logits
+from ..nn.functional import binary_cross_entropy_with_logits, softplus
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
@@ -77,4 +77,4 @@ class Bernoulli(Odds, ExponentialFamily):
         return (torch.logit(self.probs),)
 
     def _log_normalizer(self, x: Tensor) -> Tensor:
-        return torch.log1p(torch.exp(x))
+        return softplus(x)

@@ -108,13 +108,13 @@ class MixtureSameFamily(Distribution):
         apart = self.component_distribution.mean - self._pad(self.mean)
         return self._mix(self.component_distribution.variance) + self._mix(apart.pow(2))
 
-    def cdf(self, value: Tensor) -> Tensor:
-        below = self.component_distribution.cdf(self._pad(value))
+    def cdf(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        below = self.component_distribution.cdf(self._pad(x))
         return (below * self.mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._checked(value)
-        logs = self.component_distribution.log_prob(self._pad(value))  # (S, B, K)
+    def log_prob(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        self._checked(x)
+        logs = self.component_distribution.log_prob(self._pad(x))  # (S, B, K)
         return torch.logsumexp(logs + torch.log_softmax(self.mixture_distribution.logits, dim=-1), dim=-1)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:

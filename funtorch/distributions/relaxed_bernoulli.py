@@ -6,6 +6,7 @@ from typing import Any
 
 import funtorch as torch
 
+from ..nn.functional import softplus
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
@@ -56,7 +57,7 @@ class LogitRelaxedBernoulli(Odds, Distribution):
         logits, value = broadcast_all(self.logits, value)
         off = logits - value * self.temperature
         temperature = torch.as_tensor(self.temperature, dtype=off.dtype)
-        return temperature.log() + off - 2 * torch.log1p(off.exp())
+        return temperature.log() + off - 2 * softplus(off)
 
 
 class RelaxedBernoulli(SeenThrough):

@@ -13,7 +13,7 @@ from . import registry
 from .activation import PURE
 from .assignment import TYPE_NAMES
 from .declare import Array, function, op
-from .random import bernoulli_mask
+from .random import bernoulli_mask, in_memory_order
 
 SELU_FLOOR = 1.7580993408473766  # SELU's limit at minus infinity, without its sign
 NO_FLOAT = "result type Float can't be cast to the desired output type {}"
@@ -55,12 +55,12 @@ def _dropped(form: Any, input: Any, p: float, training: bool, inplace: bool, by_
         return input
     if not (input.dtype.is_floating_point or input.dtype.is_complex):
         raise OpError(NO_FLOAT.format(TYPE_NAMES[input.dtype.name]))
-    shape = tuple(input.shape)
     if by_channel:
-        if len(shape) < 2:
+        if input.dim() < 2:
             raise OpError("Feature dropout requires at least 2 dimensions in the input")
-        shape = shape[:2] + (1,) * (len(shape) - 2)
-    mask = bernoulli_mask(shape, 1 - p, input.dtype)
+        mask = bernoulli_mask(tuple(input.shape[:2]) + (1,) * (input.dim() - 2), 1 - p, input.dtype)
+    else:
+        mask = in_memory_order(input, lambda shape: bernoulli_mask(shape, 1 - p, input.dtype))
     return (_IN_PLACE[form] if inplace else form)(input, mask, float(p))
 
 

@@ -29,7 +29,7 @@ from ..tensor import Tensor
 from . import registry
 from .assignment import into
 from .declare import function
-from .random import DRAWN, bernoulli_mask, sample
+from .random import DRAWN, bernoulli_mask, in_memory_order, sample
 
 _PAIRS = Op(lambda *arrays: jnp.stack(jnp.broadcast_arrays(*arrays), -1), "pairs")
 _COINS = Op(lambda p, u: jax.lax.stop_gradient((u < p.astype(u.dtype)).astype(p.dtype)), "bernoulli")
@@ -83,8 +83,11 @@ def by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
 
 
 def _require(valid: Tensor, name: str, message: str) -> None:
-    """Raise unless all is true; in a compiled function, a decision that its program checks."""
-    if not bool(_lanes_first(valid, name)[0].all()):
+    """Raise unless all is true; in a compiled function, a decision that its program checks; in a loop's, when the loop has run."""
+    every = _lanes_first(valid, name)[0].all()
+    if state.recorder is not None and state.recorder.check(value_of(every), OpError, message):
+        return
+    if not bool(every):
         raise OpError(message)
 
 
@@ -186,7 +189,7 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
     else:
         if not 0 <= p <= 1:
             raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-        made = bernoulli_mask(tuple(self.shape), p, self.dtype, generator)
+        made = in_memory_order(self, lambda shape: bernoulli_mask(shape, p, self.dtype, generator))
     write(self, made)
     return self
 

@@ -17,7 +17,7 @@ from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.recorder import draw
 from ..core.state import state
-from ..core.views import concrete, write
+from ..core.views import concrete, memory_order, write
 from ..devices import CPU
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
@@ -140,6 +140,14 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> T
     return _placed(lift_draw(drawn, (n,)), options)
 
 
+def in_memory_order(tensor: Tensor, drawn: Callable[[tuple], Tensor]) -> Tensor:
+    """Numbers for the elements of a Tensor, drawn in the order in which PyTorch's would lie in memory."""
+    shape, order = tuple(tensor.shape), memory_order(tensor)
+    if order is None:
+        return drawn(shape)
+    return drawn(tuple(shape[d] for d in order)).permute(sorted(range(len(order)), key=order.__getitem__))
+
+
 def _like(input: Tensor, options: dict) -> dict:
     return {
         "dtype": input.dtype,
@@ -151,17 +159,18 @@ def _like(input: Tensor, options: dict) -> dict:
 @function()
 def rand_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`rand` of the size and dtype of ``input``."""
-    return (
-        rand(*input.shape, generator=generator, **_like(input, options))
-        if input.dim()
-        else rand((), generator=generator, **_like(input, options))
-    )
+    return in_memory_order(input, lambda shape: rand(shape, generator=generator, **_like(input, options)))
 
 
 @function()
 def randn_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`randn` of the size and dtype of ``input``."""
-    return randn(tuple(input.shape), generator=generator, **_like(input, options))
+    if memory_order(input) is None:
+        return randn(tuple(input.shape), generator=generator, **_like(input, options))
+    given = _like(input, _checked(options, "randn_like"))
+    kind = as_dtype(given["dtype"])
+    made = in_memory_order(input, lambda shape: sample("normal", shape, kind, generator, 0.0, 1.0, contiguous=False))
+    return _placed(made, given)
 
 
 @function()
@@ -169,7 +178,7 @@ def randint_like(
     input: Tensor, low: Any = None, high: Any = None, *, generator: Generator | None = None, **options: Any
 ) -> Tensor:
     """`randint` of the size and dtype of ``input``: ``randint_like(input, high)`` or ``randint_like(input, low, high)``."""
-    return randint(low, high, tuple(input.shape), generator=generator, **_like(input, options))
+    return in_memory_order(input, lambda shape: randint(low, high, shape, generator=generator, **_like(input, options)))
 
 
 def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | None = None) -> Tensor:
@@ -209,7 +218,7 @@ def _filled_in_place(name: str, kind: str, parameters: Callable) -> None:
         given, extra = parameters(self, *args, **named)
         if is_meta(self):  # nothing to fill, and nothing to draw
             return self
-        write(self, sample(kind, tuple(self.shape), self.dtype, generator, *given, **extra))
+        write(self, in_memory_order(self, lambda shape: sample(kind, shape, self.dtype, generator, *given, **extra)))
         return self
 
     fill.__name__ = name
@@ -268,7 +277,7 @@ def _random_in_place(
             ("random", full, dtype.name, bounds),
         )
 
-    write(self, lift_draw(drawn, tuple(self.shape)))
+    write(self, in_memory_order(self, lambda shape: lift_draw(drawn, shape)))
     return self
 
 

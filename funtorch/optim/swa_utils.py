@@ -117,7 +117,7 @@ class AveragedModel(Module):
         """Take the parameters that ``model`` has now into the average; the first time, as they are."""
         pairs = list(zip(self._averaged(self.module), self._averaged(model), strict=True))
         mine, theirs = [a.detach() for a, _ in pairs], [b.detach().to(a.device) for a, b in pairs]
-        if self.n_averaged.item() == 0:
+        if self.n_averaged == 0:  # a decision that compiled code can go on with, unlike the number itself
             _copy(mine, theirs)
         elif self.multi_avg_fn is not None:
             self.multi_avg_fn(mine, theirs, self.n_averaged)

@@ -38,17 +38,21 @@ class Arguments:
                 tensors.append(base)
         self.tensors = tensors
 
-    def key(self) -> tuple:
-        """What two calls must agree in to be able to share a program: (structure, Tensors, other values, modes)."""
+    def key(self, padding: Any = None) -> tuple:
+        """What two calls must agree in to be able to share a program: (structure, Tensors, other values, modes).
+
+        With a padding (see `buckets`), its bucket stands for the call's size.
+        """
         order = {id(t): i for i, t in enumerate(self.tensors)}
         described, values = [], []
         for leaf in self.leaves:
             if isinstance(leaf, Handle):
                 base = leaf._base
                 payload = leaf._payload
+                shape = payload.shape if padding is None else padding.shape(order[id(leaf)], payload.shape, padding.bucket)
                 described.append(
                     (
-                        order[id(leaf)], payload.shape, payload.dtype, leaf._requires, leaf._node is None, type(leaf),
+                        order[id(leaf)], shape, payload.dtype, leaf._requires, leaf._node is None, type(leaf),
                         None if base is None else (order[id(base)], leaf._detached),
                     )
                 )  # fmt: skip

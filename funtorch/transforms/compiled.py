@@ -18,7 +18,9 @@ from ..core.state import state
 from ..core.trees import flatten
 from ..errors import FuntorchError, OpError
 from .arguments import Arguments, difference, modes
+from .buckets import Padding, padding_of
 from .counting import counters, log_compile
+from .masking import Unpaddable
 from .outcomes import is_one
 from .pieces import on_pieces, put_together, taken_apart
 from .surroundings import Surroundings, inspected, surroundings_of
@@ -60,11 +62,12 @@ class Entry:
 class Compiled:
     """A compiled function. See `compile`."""
 
-    def __init__(self, function: Callable, fullgraph: bool, verify: int = 0) -> None:
+    def __init__(self, function: Callable, fullgraph: bool, verify: int = 0, dynamic: bool = False) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.fullgraph = fullgraph
         self.verify = verify  # how many compiled calls are still to be compared with eager ones
+        self.dynamic = dynamic
         self.name = getattr(function, "__qualname__", None) or type(function).__name__
         self.entries: OrderedDict[Any, Entry] = OrderedDict()
         self.families: dict[Any, int] = {}  # how many entries differ in values that are no Tensors alone
@@ -95,9 +98,10 @@ class Compiled:
             if type(t._payload if t._base is None else value_of(t)) not in CONCRETE or t._hooks:
                 return self.function(*args, **kwargs)
         with _lock:
-            entry = self._entry(call)
+            padding = padding_of(call) if self.dynamic else None
+            entry = self._entry(call, padding)
             if entry is not None and entry.eager is None or (entry is not None and entry.variants):
-                done, result = self._compiled(entry, call)
+                done, result = self._compiled(entry, call, padding)
                 if done:
                     return result
         self.counts["eager"] += 1
@@ -112,7 +116,7 @@ class Compiled:
         args, kwargs = taken_apart((args, kwargs))
         return put_together(self.pieces(*args, **kwargs))
 
-    def _compiled(self, entry: Entry, call: Arguments) -> tuple[bool, Any]:
+    def _compiled(self, entry: Entry, call: Arguments, padding: Padding | None) -> tuple[bool, Any]:
         """Run the first program that applies; without one, record. (whether it was run, result)"""
         causes: list[tuple[str, bool]] = []
         for number, variant in enumerate(entry.variants):
@@ -136,7 +140,7 @@ class Compiled:
             return False, None
         self.counts["eager"] += 1
         counters["eager calls"] += 1
-        return True, self._record(entry, call, causes)
+        return True, self._record(entry, call, causes, padding)
 
     def _run(self, variant: Variant, call: Arguments) -> Any:
         if self.verify <= 0:
@@ -146,8 +150,8 @@ class Compiled:
 
     # Structures of arguments
 
-    def _entry(self, call: Arguments) -> Entry | None:
-        key = call.key()
+    def _entry(self, call: Arguments, padding: Padding | None) -> Entry | None:
+        key = call.key(padding)
         entry = self.entries.get(key)
         return entry if entry is not None else self._new_entry(key)
 
@@ -175,7 +179,7 @@ class Compiled:
 
     # Recording
 
-    def _record(self, entry: Entry, call: Arguments, causes: list[tuple[str, bool]]) -> Any:
+    def _record(self, entry: Entry, call: Arguments, causes: list[tuple[str, bool]], padding: Padding | None) -> Any:
         before = modes()
         with Recording(call.tensors) as recording:
             result = self.function(*call.args, **call.kwargs)
@@ -184,8 +188,10 @@ class Compiled:
         outs, _ = flatten(result, is_leaf=is_one)
         why = self._not_compilable(recording, outs, call, before)
         del outs
-        if why is None:
-            self._agree(entry, recording, call, causes)
+        if why is None and padding is not None and recording.draws:
+            self._not_dynamic(entry, "it draws random numbers, and there would be more of them")
+        elif why is None:
+            self._agree(entry, recording, call, causes, padding)
         else:
             entry.reason = why
         if entry.eager is None:
@@ -204,13 +210,13 @@ class Compiled:
             return "it leaves a mode (grad, autocast, default dtype) changed"
         return None
 
-    def _agree(self, entry: Entry, recording: Recording, call: Arguments, causes: list[tuple[str, bool]]) -> None:
+    def _agree(self, entry: Entry, recording: Recording, call: Arguments, causes: list, padding: Padding | None) -> None:
         """Trace what was recorded, if an earlier recording was the same; otherwise keep it for a later one."""
         signature = recording.signature()
         earlier = entry.signatures.get(signature)
         changed = None if earlier is None else earlier[1].changed()
         if earlier is not None and changed is None:
-            self._trace(entry, recording, call, *earlier, causes)
+            self._trace(entry, recording, call, *earlier, causes, padding)
             return
         entry.reason = "no two calls took the same path" if changed is None else f"{changed} is another at each call"
         inputs: dict[int, set] = {}
@@ -225,18 +231,22 @@ class Compiled:
             entry.signatures.popitem(last=False)
 
     def _trace(
-        self, entry: Entry, recording: Recording, call: Arguments, refs: list, surroundings: Surroundings, causes: list
-    ) -> None:
+        self, entry: Entry, recording: Recording, call: Arguments, refs: list, surroundings: Surroundings, causes: list,
+        padding: Padding | None,
+    ) -> None:  # fmt: skip
         if len(entry.variants) >= settings.variants and any(failed for _, failed in causes):
             self._stay_eager(entry, f"it has taken {len(entry.variants)} compiled paths and still takes new ones: {causes[0][0]}")
             return
         try:
             counters["traces"] += 1
-            trace = Trace(self.function, recording, call)
+            trace = Trace(self.function, recording, call, padding)
             changed = surroundings.changed()
             if changed is not None:
                 raise Disagreement(f"it changes {changed}, which is no Tensor")
             variant = Variant(trace, surroundings, refs)
+        except Unpaddable as error:
+            self._not_dynamic(entry, str(error))
+            return
         except Exception as error:  # whatever it was, the call itself was good
             if surroundings.changed() is not None:
                 surroundings.restore()
@@ -248,6 +258,11 @@ class Compiled:
         entry.variants.insert(0, variant)
         self.counts["programs"] += 1
         log_compile(self._where(), self.counts["programs"], variant.cause)
+
+    def _not_dynamic(self, entry: Entry, why: str) -> None:
+        self.dynamic = False
+        self.entries.pop(entry.key, None)
+        self._warn("dynamic", f"dynamic=True: it compiles for each size, since {why}")
 
     def _where(self) -> str:
         code = getattr(inspected(self.function), "__code__", None)

@@ -71,10 +71,10 @@ def compile(
     if isinstance(model, Module):
         from ..nn.compiled_module import CompiledModule
 
-        return CompiledModule(model, Compiled(model, fullgraph, verify))
+        return CompiledModule(model, Compiled(model, fullgraph, verify, bool(dynamic)))
     if isinstance(model, Compiled):
         return model
-    return Compiled(model, fullgraph, verify)
+    return Compiled(model, fullgraph, verify, bool(dynamic))
 
 
 def compiled_of(function: Any, who: str) -> Compiled:

@@ -1,13 +1,13 @@
 """A program for many sizes of one dimension: arguments are filled up to a bucket, and what is filled up never shows.
 
-The function is traced at two sizes. A dimension that differs between the traces is *padded*: its first entries are the true
-ones. The rules say for each primitive that the rest stays apart, or is masked; a number that differs is a function of the size.
+The function is traced at several sizes. A dimension that differs between the traces is *padded*: its first entries are the
+true ones. The rules say for each primitive that the rest stays apart, or is masked; a number that differs is a function of the size.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -26,38 +26,52 @@ class Unpaddable(FuntorchError):
 
 
 class Sizes:
-    """The two sizes at which a function was traced, and what of a shape or number comes from them."""
+    """The sizes at which a function was traced, that of the program first, and what of shapes and numbers comes from them."""
 
-    def __init__(self, small: int, large: int) -> None:
-        self.small = small
-        self.large = large
+    def __init__(self, *sizes: int) -> None:
+        self.all = sizes
 
-    def padded(self, small: Sequence[int], large: Sequence[int]) -> Padded | None:
-        """The padded axis of a shape, from the shapes in both traces."""
-        if len(small) != len(large):
+    def padded(self, *shapes: Sequence[int]) -> Padded | None:
+        """The padded axis of a shape, from the shapes in all traces."""
+        first, size = shapes[0], self.all[0]
+        if len(set(map(len, shapes))) > 1:
             raise Unpaddable("the number of dimensions depends on the size")
-        differing = [axis for axis, (a, b) in enumerate(zip(small, large, strict=True)) if a != b]
+        differing = [axis for axis in range(len(first)) if len({shape[axis] for shape in shapes}) > 1]
         if not differing:
             return None
         axis = differing[0]
-        units, rest = divmod(small[axis], self.small)
-        if len(differing) > 1 or rest or small[axis] * self.large != large[axis] * self.small:
-            raise Unpaddable(f"a Tensor of shape {list(small)} at size {self.small} is {list(large)} at size {self.large}")
+        units, rest = divmod(first[axis], size)
+        fits = all(shape[axis] == units * other for shape, other in zip(shapes, self.all, strict=True))
+        if len(differing) > 1 or rest or not fits:
+            raise Unpaddable(f"Tensors have the shapes {', '.join(map(str, map(list, shapes)))} at the sizes {list(self.all)}")
         return axis, units
 
-    def number(self, a: Any, b: Any) -> Callable[[Any], Any] | None:
-        """A number that was ``a`` and ``b``, as a function of the size; None if it does not depend on it."""
-        if np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc"):
+    def number(self, *values: Any) -> Callable[[Any], Any] | None:
+        """A number as a function of the size, from what it was in all traces; None if it does not depend on it."""
+        if all(np.array_equal(values[0], v, equal_nan=np.asarray(v).dtype.kind in "fc") for v in values):
             return None
-        if np.ndim(a) == 0:
-            x, y = float(a), float(b)
-            if math.isclose(x / self.small, y / self.large, rel_tol=1e-6):
-                return lambda n: n * (x / self.small)
-            if math.isclose(x * self.small, y * self.large, rel_tol=1e-6):
-                return lambda n: (x * self.small) / n
-            if math.isclose(x - self.small, y - self.large, rel_tol=1e-6):
-                return lambda n: n + (x - self.small)
-        raise Unpaddable(f"it computes with a number that depends on the size ({a} at {self.small}, {b} at {self.large})")
+        if all(np.ndim(v) == 0 for v in values):
+            found, size = list(map(float, values)), self.all[0]
+            slope = round((found[1] - found[0]) / (self.all[1] - size))
+            forms: tuple[Callable[[Any], Any], ...] = (
+                lambda n: n * (found[0] / size),
+                lambda n: (found[0] * size) / n,
+                lambda n: n * slope + (found[0] - size * slope),
+            )
+            for form in forms:
+                if all(math.isclose(form(n), v, rel_tol=1e-6) for n, v in zip(self.all, found, strict=True)):
+                    return form
+        raise Unpaddable(f"it computes with a number that depends on the size ({values[0]} at {self.all[0]}, {values[1]} at {self.all[1]})")
+
+    def constant(self, *values: Any) -> Any:
+        """A constant of the program: one that grows with the size must begin as in a larger one."""
+        place = self.padded(*map(np.shape, values))
+        longest = np.asarray(max(values, key=np.size))
+        for value in values:
+            begin = longest if place is None else longest[(slice(None),) * place[0] + (slice(0, np.shape(value)[place[0]]),)]
+            if not np.array_equal(begin, np.asarray(value)):
+                raise Unpaddable("it holds a constant that depends on the size")
+        return values[0]
 
 
 class Equation:
@@ -88,65 +102,51 @@ class Equation:
         return self.primitive.bind(*self.values, **self.params)
 
 
-def masked(small: ClosedJaxpr, large: ClosedJaxpr, sizes: Sizes) -> tuple[Callable, list[Padded | None]]:
-    """The function ``(size, *padded arguments) -> padded results``, and where each result is padded."""
-
-    def run(size: Any, *arrays: Any) -> list[Any]:
-        return _evaluate(small.jaxpr, large.jaxpr, list(zip(small.consts, large.consts, strict=True)), arrays, sizes, size)
-
-    if len(small.consts) != len(large.consts):
+def masked(traces: Sequence[ClosedJaxpr], sizes: Sizes) -> tuple[Callable, list[Padded | None]]:
+    """The function ``(size, *padded arguments) -> padded results``, and where each result is padded. One trace for each size."""
+    if len({(len(t.consts), len(t.jaxpr.outvars)) for t in traces}) > 1:
         raise Unpaddable("the function takes another path at another size")
-    places = [sizes.padded(a.aval.shape, b.aval.shape) for a, b in zip(small.jaxpr.outvars, large.jaxpr.outvars, strict=True)]
-    return run, places
+    jaxprs, consts = [t.jaxpr for t in traces], list(zip(*(t.consts for t in traces), strict=True))
+    places = [sizes.padded(*(v.aval.shape for v in outs)) for outs in zip(*(j.outvars for j in jaxprs), strict=True)]
+    return lambda size, *arrays: _evaluate(jaxprs, consts, arrays, sizes, size), places
 
 
-def _evaluate(small: Jaxpr, large: Jaxpr, consts: list, arrays: Sequence[Any], sizes: Sizes, size: Any) -> list[Any]:
-    env: dict[Any, Any] = {}
+def _evaluate(jaxprs: Sequence[Jaxpr], consts: list, arrays: Sequence[Any], sizes: Sizes, size: Any) -> list[Any]:
+    """Run the first of these jaxprs, which differ in the size alone."""
+    first = jaxprs[0]
+    env: dict[Any, Any] = dict(zip(first.invars, arrays, strict=True))
+    env.update((var, sizes.constant(*values)) for var, values in zip(first.constvars, consts, strict=True))
 
-    def read(a: Any, b: Any) -> Any:
-        if not isinstance(a, Literal):
-            return env[a]
-        number = sizes.number(a.val, b.val) if isinstance(b, Literal) else None
-        return a.val if number is None else jnp.asarray(number(size)).astype(a.aval.dtype)
+    def read(atoms: tuple) -> Any:
+        if not isinstance(atoms[0], Literal):
+            return env[atoms[0]]
+        number = sizes.number(*(atom.val for atom in atoms))
+        return atoms[0].val if number is None else jnp.asarray(number(size)).astype(atoms[0].val.dtype)
 
-    for var, (a, b) in zip(small.constvars, consts, strict=True):
-        if np.shape(a) != np.shape(b) or not np.array_equal(np.asarray(a), np.asarray(b)):
-            raise Unpaddable("it holds a constant that depends on the size")
-        env[var] = a
-    env.update(zip(small.invars, arrays, strict=True))
-    for a, b in _pairs(small, large):
-        values = [read(p, q) for p, q in zip(a.invars, b.invars, strict=True)]
-        ins, outs = (
-            [sizes.padded(p.aval.shape, q.aval.shape) for p, q in zip(x, y, strict=True)]
-            for x, y in ((a.invars, b.invars), (a.outvars, b.outvars))
-        )
-        inner = _inner(a)
-        if inner is not None:
-            results = _evaluate(*_both(inner, _inner(b)), values, sizes, size)
+    if any([e.primitive for e in j.eqns] != [e.primitive for e in first.eqns] for j in jaxprs):
+        raise Unpaddable("the function takes another path at another size")
+    for eqns in zip(*(j.eqns for j in jaxprs), strict=True):
+        given, made = ([*zip(*(getattr(e, kind) for e in eqns), strict=True)] for kind in ("invars", "outvars"))
+        values = list(map(read, given))
+        if eqns[0].primitive.name in INNER:
+            results = _evaluate(*_inside(eqns), values, sizes, size)
         else:
-            results = _apply(Equation(a, values, ins, outs, size))
-        env.update(zip(a.outvars, results if isinstance(results, (list, tuple)) else [results], strict=True))
-    return [read(p, q) for p, q in zip(small.outvars, large.outvars, strict=True)]
-
-
-def _pairs(small: Jaxpr, large: Jaxpr) -> Iterator[tuple[Any, Any]]:
-    if [e.primitive for e in small.eqns] != [e.primitive for e in large.eqns]:
-        raise Unpaddable("the function takes another path at another size")
-    return zip(small.eqns, large.eqns, strict=True)
+            ins, outs = ([sizes.padded(*(v.aval.shape for v in atoms)) for atoms in each] for each in (given, made))
+            results = _apply(Equation(eqns[0], values, ins, outs, size))
+        env.update(zip(eqns[0].outvars, results if isinstance(results, (list, tuple)) else [results], strict=True))
+    return [read(atoms) for atoms in zip(*(j.outvars for j in jaxprs), strict=True)]
 
 
 INNER = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr",
          "checkpoint": "jaxpr", "remat2": "jaxpr"}  # fmt: skip
 
 
-def _inner(eqn: Any) -> Any:
-    return eqn.params[INNER[eqn.primitive.name]] if eqn.primitive.name in INNER else None
-
-
-def _both(a: Any, b: Any) -> tuple[Jaxpr, Jaxpr, list]:
-    if isinstance(a, ClosedJaxpr):
-        return a.jaxpr, b.jaxpr, list(zip(a.consts, b.consts, strict=True))
-    return a, b, []
+def _inside(eqns: Sequence[Any]) -> tuple[list[Jaxpr], list]:
+    """The jaxprs that equations call, and their constants."""
+    inner = [eqn.params[INNER[eqn.primitive.name]] for eqn in eqns]
+    if isinstance(inner[0], ClosedJaxpr):
+        return [each.jaxpr for each in inner], list(zip(*(each.consts for each in inner), strict=True))
+    return inner, []
 
 
 def _apply(eqn: Equation) -> Any:
@@ -215,11 +215,11 @@ def _reduction(fill: Callable[[np.dtype], Any]) -> Callable[[Equation], None]:
 
 
 def _lowest(dtype: np.dtype) -> Any:
-    return False if dtype == bool else -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    return False if dtype.kind == "b" else -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
 def _highest(dtype: np.dtype) -> Any:
-    return True if dtype == bool else np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    return True if dtype.kind == "b" else np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
 
 def _dot(eqn: Equation) -> None:
@@ -257,7 +257,9 @@ def _along(key: str) -> Callable[[Equation], None]:
 def _whole(eqn: Equation) -> None:
     """Slices and the like, which must leave the padded axis whole."""
     place = eqn.ins[0]
-    if place is None or eqn.outs[0] != place or place[0] in eqn.params.get("dimensions", ()):
+    config = eqn.params.get("padding_config")
+    moved = place is not None and config is not None and tuple(config[place[0]]) != (0, 0, 0)
+    if place is None or moved or eqn.outs[0] != place or place[0] in eqn.params.get("dimensions", ()):
         raise Unpaddable(f"{eqn.name} takes a part of the dimension that is filled up, or turns it round")
 
 

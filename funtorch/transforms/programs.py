@@ -14,6 +14,8 @@ from ..core.op import Op
 from .counting import counters
 
 MOST = 256
+# Values in small types are rounded where eager code rounds them, not kept in float32 between ops.
+OPTIONS = {"xla_allow_excess_precision": False}
 SMALL = 4096  # bytes of a constant that are compared
 
 
@@ -31,7 +33,8 @@ class Program:
         if found is None:
             counters["programs"] += 1
             fn = self.op.fn
-            found = self.kernels[donated] = jax.jit(lambda *arrays: fn(*arrays), donate_argnums=donated)
+            found = jax.jit(lambda *arrays: fn(*arrays), donate_argnums=donated, compiler_options=OPTIONS)
+            self.kernels[donated] = found
         else:
             counters["programs used again"] += 1
         return found

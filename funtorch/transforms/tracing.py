@@ -18,8 +18,10 @@ from ..core.tape import place_of, set_place
 from ..core.trees import unflatten
 from ..dtypes import by_name
 from .arguments import Arguments
+from .buckets import Padding
+from .masking import Sizes, Unpaddable, masked
 from .numbers import as_array
-from .outcomes import FRESH, ON_TAPE, SAME, Outcomes, array, history_of
+from .outcomes import FRESH, ON_TAPE, SAME, STATIC, VIEW, Outcomes, array, history_of
 from .programs import program_of
 
 
@@ -30,8 +32,10 @@ class Trace:
     the written cells, the gradients that are FRESH or SAME, and the guards.
     """
 
-    def __init__(self, function: Callable, recording: Recording, arguments: Arguments) -> None:
+    def __init__(self, function: Callable, recording: Recording, arguments: Arguments, padding: Padding | None = None) -> None:
         self.function = function
+        self.padding = padding
+        self.cuts: list[Any] = []  # where each value is padded
         self.recording = recording
         self.arguments = arguments
         written = recording.written
@@ -59,7 +63,7 @@ class Trace:
         inputs += [value_of(t) for t in self.held]  # a gradient is like its Tensor
         specs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in [*inputs, *numbers]] + samples
         self.numbers = len(numbers)
-        closed = jax.make_jaxpr(self._run)(*specs)
+        closed = jax.make_jaxpr(self._run)(*specs) if self.padding is None else self._masked(specs, self.padding)
         name = getattr(self.function, "__name__", type(self.function).__name__)
         self.outputs = [(a.shape, a.dtype) for a in closed.out_avals]
         self.inputs = [(s.shape, s.dtype) for s in specs]
@@ -81,6 +85,31 @@ class Trace:
         self.program = program_of(closed, f"compiled_{name}", (mask, self.pull))
         self.program.op.set_vjp(mask, self.pull)
         return self.program.op
+
+    def _masked(self, specs: list, padding: Padding) -> Any:
+        """The program for a bucket; its last argument is the size."""
+
+        def trace(size: int) -> tuple[list, Any, list]:
+            shapes = [padding.shape(self.taken[i], s.shape, size) if i < len(self.taken) else s.shape for i, s in enumerate(specs)]
+            sized = [jax.ShapeDtypeStruct(shape, s.dtype) for shape, s in zip(shapes, specs, strict=True)]
+            return sized, jax.make_jaxpr(self._run)(*sized), self.results
+
+        # The program's own size comes last, since what a trace finds is kept; the others tell what depends on the size.
+        sizes = (padding.bucket, 2 * padding.bucket + 3, padding.bucket // 2 + 1)
+        traces = [trace(size) for size in reversed(sizes)][::-1]
+        sized, _, results = traces[0]
+        if self.records:
+            raise Unpaddable("its results are differentiated outside of it")
+        if any(kind == VIEW for kind, _ in results):
+            raise Unpaddable("it returns a view")
+        static = [[what for kind, what in found if kind == STATIC] for _, _, found in traces]
+        if any(values != static[0] for values in static):
+            raise Unpaddable("it returns a number that depends on the size")
+        run, places = masked([closed for _, closed, _ in traces], Sizes(*sizes))
+        self.cuts = places[: len(self.history)]
+        if any(place is not None for place in places[len(self.history) :]):
+            raise Unpaddable("it writes, or decides by, Tensors of that size")
+        return jax.make_jaxpr(lambda *a: run(a[-1], *a[:-1]))(*sized, jax.ShapeDtypeStruct((), "int64"))
 
     def kernel(self, donated: tuple[int, ...]) -> Callable:
         """The program, compiled; it may overwrite these arguments."""
@@ -156,7 +185,7 @@ class Trace:
         grads = [t._grad for t, (left, _) in zip(self.written_grads, self.left, strict=True) if left in (FRESH, SAME)]
         self.guards = self.recording.decisions
         self.flags = self._flags()
-        outputs = [*outcomes.values, *map(value_of, self.written), *map(value_of, grads), *tracing.guards]
+        outputs = [*outcomes.values, *map(value_of, self.written), *[value_of(g) for g in grads if g is not None], *tracing.guards]
         return [array(value) for value in outputs]
 
     def _flags(self) -> list[tuple[Handle, bool]]:

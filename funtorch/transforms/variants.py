@@ -18,6 +18,8 @@ from ..core.recorder import look_up
 from ..core.trees import LEAF, unflatten
 from ..core.views import take
 from ..errors import FuntorchError
+from .buckets import Padding
+from .masking import cut, filled
 from .numbers import as_array
 from .outcomes import ARGUMENT, CELL, FRESH, GONE, GRADIENT, KNOWN, NEW, ON_TAPE, SAME, STATIC, result_of
 from .surroundings import Surroundings
@@ -90,6 +92,7 @@ class Variant:
         self.ends = (values, values + written, values + written + fresh)
         self.all_fresh = bool(self.left) and all(left == FRESH for left, _ in self.left)
         self.plain = self._plain()
+        self.padding, self.cuts = trace.padding, trace.cuts
         self.donated: list[int] = []
         self.kernel = self._kernel(trace)
 
@@ -101,7 +104,8 @@ class Variant:
 
     def _plain(self) -> bool:
         """Whether the result is one new Tensor."""
-        return self.spec is LEAF and self.results[0][0] == NEW and len(self.history) == 1
+        known = any(left == KNOWN for left, _ in self.left)
+        return self.spec is LEAF and self.results[0][0] == NEW and len(self.history) == 1 and not known
 
     def _kernel(self, trace: Trace) -> Callable:
         """The program as a kernel that may overwrite what is written anyway, where no guard can call it off."""
@@ -192,7 +196,21 @@ class Variant:
         values = [h._payload for h in handles]
         if self.donated:
             self._protect(values)
+        if self.padding is not None:
+            return None, self._padded(values, extra, self.padding, self.padding.now(tensors))
         return None, self.kernel(*values, *extra)
+
+    def _padded(self, values: list[Any], extra: list[Any], padding: Padding, size: int) -> list[Any]:
+        """Run on arguments that are filled up to the bucket, and cut the results."""
+        numbers = range(len(values)) if self.taken is None else self.taken
+        for i, number in enumerate(numbers):
+            if number in padding.places:
+                values[i] = filled(values[i], padding.places[number], padding.bucket)
+        results = list(self.kernel(*values, *extra, np.int64(size)))
+        for i, place in enumerate(self.cuts):
+            if place is not None:
+                results[i] = cut(results[i], place, size)
+        return results
 
     def _protect(self, values: list[Any]) -> None:
         """Copy what is about to be overwritten where others hold it too."""

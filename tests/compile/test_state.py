@@ -235,6 +235,17 @@ def a_gradient_assigned():
 
 
 @cases(10)
+def an_argument_becomes_a_gradient():
+    w = parameter(3)
+
+    def step(x):
+        w.grad = x
+        return (w * x).sum().detach()
+
+    return Plan(step, batch(3), {"w": w, "same": lambda: w.grad is not None})
+
+
+@cases(10)
 def a_gradient_that_is_returned():
     w = parameter(3)
 

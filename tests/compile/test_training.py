@@ -499,4 +499,71 @@ def reinforce():
     return Plan(step, lambda i: (labelled()(i)[0], tensor(1.0, 0.0)), {"policy": policy, "baseline": baseline})
 
 
+@cases(6)
+def mixed_precision_with_a_scaler():
+    model = net().float()
+    opt = optim.SGD(model.parameters(), lr=0.1)
+    scaler = funtorch.amp.GradScaler("cpu", init_scale=64.0, growth_interval=3)
+
+    def step(x, y):
+        opt.zero_grad()
+        with funtorch.autocast("cpu", dtype=funtorch.bfloat16):
+            loss = cross_entropy(model(x.float()), y)
+        scaler.scale(loss).backward()
+        scaler.step(opt)
+        scaler.update()
+        return loss
+
+    return Plan(step, labelled(), {"model": model, "scale": lambda: scaler.get_scale()})
+
+
+@cases(8)
+def an_averaged_model():
+    model = net()
+    mean = optim.swa_utils.AveragedModel(model, multi_avg_fn=optim.swa_utils.get_ema_multi_avg_fn(0.9))
+    opt = optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        opt.zero_grad()
+        loss = cross_entropy(model(x), y)
+        loss.backward()
+        opt.step()
+        mean.update_parameters(model)
+        return loss
+
+    return Plan(step, labelled(), {"model": model, "mean": mean})
+
+
+@cases(8)
+def checkpointed_layers():
+    model = net(drop=0.3)
+    opt = optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        opt.zero_grad()
+        loss = cross_entropy(funtorch.utils.checkpoint.checkpoint(model, x, use_reentrant=False), y)
+        loss.backward()
+        opt.step()
+        return loss
+
+    return Plan(step, labelled(), {"model": model})
+
+
+@cases(6)
+def a_step_with_a_closure():
+    model = net()
+    opt = optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        def closure():
+            opt.zero_grad()
+            loss = cross_entropy(model(x), y)
+            loss.backward()
+            return loss
+
+        return opt.step(closure)
+
+    return Plan(step, labelled(), {"model": model})
+
+
 test_training = cases.test

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import funtorch
 from funtorch import distributions
@@ -89,6 +90,24 @@ def test_cdf_and_icdf(family: Any, same: Any):
     shape = (3,) if family.name != "MixtureSameFamily" else (3, 2)
     quantiles = np.broadcast_to(QUANTILES, shape[::-1]).T.copy() if len(shape) > 1 else QUANTILES
     same(lambda lib: family.make(lib).icdf(lib.tensor(quantiles.astype(family.dtype))), family.tolerance)
+
+
+def test_gradient_of_cdf(family: Any, same: Any):
+    def run(lib: Any) -> list:
+        tensors = family.tensors(lib, grad=True)
+        found = family.make(lib, tensors).cdf(lib.tensor(family.value.astype(family.dtype)))
+        return with_gradients(lib, tensors, found)
+
+    if family.name not in ("Gamma", "Chi2"):  # which PyTorch can't differentiate
+        same(run, family.tolerance)
+
+
+def test_gradient_of_the_cdf_of_gamma():
+    """By differences of SciPy's."""
+    a, x = (funtorch.tensor(v, dtype=funtorch.float64, requires_grad=True) for v in (1.7, 2.3))
+    found = funtorch.autograd.grad(distributions.Gamma(a, 1.0).cdf(x), (a, x))
+    slope = (special.gammainc(1.7 + 1e-5, 2.3) - special.gammainc(1.7 - 1e-5, 2.3)) / 2e-5
+    np.testing.assert_allclose([float(f) for f in found], [slope, stats.gamma(1.7).pdf(2.3)], rtol=1e-7)
 
 
 def test_shapes_support_and_flags(family: Any, same: Any):

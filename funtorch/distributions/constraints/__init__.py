@@ -54,6 +54,7 @@ symmetric = _Symmetric()
 positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
+_DependentProperty = dependent_property
 stack = _Stack
 
 __all__ = [

@@ -42,13 +42,13 @@ LOG: Moment = {
     Uniform: lambda p: _uniform_log(p.low, p.high),
 }
 
-# E[exp(-x / s)]
-DECAY: Moment = {
-    Exponential: lambda p, s: p.rate * s / (p.rate * s + 1),
-    Gamma: lambda p, s: torch.exp(-p.concentration * torch.log1p((p.rate * s).reciprocal())),
-    Gumbel: lambda p, s: torch.exp(torch.lgamma(1 + p.scale / s) - p.loc / s),
-    Normal: lambda p, s: torch.exp((p.scale / s).pow(2) / 2 - p.loc / s),
-    Uniform: lambda p, s: s * (torch.exp(-p.low / s) - torch.exp(-p.high / s)) / (p.high - p.low),
+# log E[exp(-(x - m) / s)]
+LOG_DECAY: Moment = {
+    Exponential: lambda p, m, s: m / s - torch.log1p((p.rate * s).reciprocal()),
+    Gamma: lambda p, m, s: m / s - p.concentration * torch.log1p((p.rate * s).reciprocal()),
+    Gumbel: lambda p, m, s: torch.lgamma(1 + p.scale / s) - (p.loc - m) / s,
+    Normal: lambda p, m, s: (p.scale / s).pow(2) / 2 - (p.loc - m) / s,
+    Uniform: lambda p, m, s: (m - p.low) / s + (-torch.expm1((p.low - p.high) / s) * s / (p.high - p.low)).log(),
 }
 
 
@@ -69,7 +69,7 @@ DISTANCE: Moment = {Laplace: _laplace_distance, Normal: _normal_distance}
 def _in_beta(p: Any, q: Beta) -> Tensor:
     a, b = q.concentration1, q.concentration0
     upper = _uniform_log(1 - p.high, 1 - p.low)
-    return (a - 1) * LOG[type(p)](p) + (b - 1) * upper - torch.lgamma(a) - torch.lgamma(b) + torch.lgamma(a + b)
+    return (a - 1) * _find(LOG, p)(p) + (b - 1) * upper - torch.lgamma(a) - torch.lgamma(b) + torch.lgamma(a + b)
 
 
 def _in_gamma(p: Any, q: Gamma) -> Tensor:
@@ -78,7 +78,7 @@ def _in_gamma(p: Any, q: Gamma) -> Tensor:
 
 
 def _in_gumbel(p: Any, q: Gumbel) -> Tensor:
-    decay = torch.exp(q.loc / q.scale) * _find(DECAY, p)(p, q.scale)
+    decay = torch.exp(_find(LOG_DECAY, p)(p, q.loc, q.scale))
     return -q.scale.log() - (p.mean - q.loc) / q.scale - decay
 
 

@@ -7,24 +7,17 @@ from .arrays import (
     SoftmaxTransform,
     StickBreakingTransform,
 )
-from .composed import (
-    CatTransform,
-    ComposeTransform,
-    IndependentTransform,
-    ReshapeTransform,
-    StackTransform,
-    identity_transform,
-)
+from .composed import ComposeTransform, IndependentTransform, ReshapeTransform, identity_transform
 from .elementwise import (
     AbsTransform,
-    AffineTransform,
-    CumulativeDistributionTransform,
     ExpTransform,
     PowerTransform,
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
 )
+from .parameterised import AffineTransform, CumulativeDistributionTransform
+from .side_by_side import CatTransform, StackTransform
 from .transform import Transform, _InverseTransform  # noqa: F401
 
 __all__ = [

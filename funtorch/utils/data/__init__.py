@@ -1,8 +1,5 @@
 """Loading data: datasets, samplers, collation and the DataLoader."""
 
-from typing import Any
-
-from . import datapipes
 from .collate import default_collate as default_collate
 from .collate import default_convert as default_convert
 from .dataloader import DataLoader as DataLoader
@@ -23,9 +20,3 @@ from .sampler import SequentialSampler as SequentialSampler
 from .sampler import SubsetRandomSampler as SubsetRandomSampler
 from .sampler import WeightedRandomSampler as WeightedRandomSampler
 from .worker import get_worker_info as get_worker_info
-
-
-def __getattr__(name: str) -> Any:
-    if name in datapipes.NAMES:
-        return getattr(datapipes, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

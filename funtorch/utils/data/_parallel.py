@@ -12,6 +12,7 @@ from typing import Any
 
 from ...errors import OpError
 from ._iterators import LoaderIterator
+from ._loader_rules import as_context
 from ._pool import WorkerPool
 from ._remote_errors import RemoteError
 from ._worker_loop import END, EPOCH, FETCH, STATE, Job
@@ -27,10 +28,10 @@ class WorkerIterator(LoaderIterator):
     pool: WorkerPool | None = None
 
     def __init__(self, loader: Any) -> None:
-        if loader.prefetch_factor < 1:
-            raise AssertionError(_NO_PREFETCH.format(loader.num_workers))
         self._workers = loader.num_workers
-        self._ahead = loader.prefetch_factor
+        self._ahead = 2 if loader.prefetch_factor is None else loader.prefetch_factor
+        if self._ahead < 1:
+            raise AssertionError(_NO_PREFETCH.format(loader.num_workers))
         self._timeout = loader.timeout
         self._in_order = loader.in_order
         self._persistent = loader.persistent_workers
@@ -50,7 +51,7 @@ class WorkerIterator(LoaderIterator):
         self._turn = self.progress.turn
         self._states: dict[int, Any] = {}
         if self.pool is None:
-            self.pool = WorkerPool(self._jobs(loader, saved), loader.multiprocessing_context)
+            self.pool = WorkerPool(self._jobs(loader, saved), as_context(loader.multiprocessing_context))
             self._finalizer = weakref.finalize(self, self.pool.stop)
             self._finalizer.atexit = False  # at the end of the program multiprocessing ends them without patience
         else:

@@ -85,11 +85,11 @@ def work(own_backend: OwnBackend | None, job: Job, line: Channel, inherited: Seq
     if own_backend is None:
         gc.freeze()  # what was inherited is never looked through, so its pages stay shared
         _keep_to_cpu()  # for what asks JAX where it runs, if nothing has asked yet
-        from ... import compiler
         from ...core.engine import stay_on_host
+        from ...transforms.compiled import settings
 
         stay_on_host()
-        compiler.set_enabled(False)
+        settings.enabled = False
     # The main process no longer listens, or is gone.
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _Worker(job, line).run()

@@ -19,6 +19,11 @@ __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"
 
 T = TypeVar("T", covariant=True)
 
+# PyTorch's names for these, which public code asks for.
+_BaseDataLoaderIter = LoaderIterator
+_SingleProcessDataLoaderIter = MainIterator
+_MultiProcessingDataLoaderIter = WorkerIterator
+
 # The sampler and the batch sampler were made from these, and would not follow a change.
 _FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
 
@@ -72,6 +77,10 @@ class DataLoader(Generic[T]):
     """
 
     _initialized = False
+    _announced_length: int | None = None  # what `len` said last of a stream
+    _progress: _resume.Progress | None = None
+    _resumed: dict[str, Any] | None = None  # where the next epoch goes on
+    _kept: WorkerIterator | None = None  # workers that persist
 
     def __init__(
         self,
@@ -130,10 +139,6 @@ class DataLoader(Generic[T]):
         self.drop_last = drop_last
         default = default_collate if self._auto_collation else default_convert
         self.collate_fn = default if collate_fn is None else collate_fn
-        self._announced_length: int | None = None
-        self._progress: _resume.Progress | None = None
-        self._resumed: dict[str, Any] | None = None
-        self._kept: WorkerIterator | None = None
         self._initialized = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -142,6 +147,10 @@ class DataLoader(Generic[T]):
                 f"DataLoader.{name} = {value!r}: {name} is fixed when the DataLoader is made; make a new one."
             )
         super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy takes along: not the epoch under way, nor the workers."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_progress", "_kept")}
 
     def __iter__(self) -> LoaderIterator:
         if self.num_workers == 0:

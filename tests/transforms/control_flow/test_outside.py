@@ -192,9 +192,19 @@ def test_laws(name):
         assert sorted(inside.tolist()) == list(range(2000))
 
 
-def test_a_draw_by_values_says_what_to_do():
-    with pytest.raises(RuntimeError, match="multinomial"):
-        mapped(lambda p: funtorch.multinomial(p, 1), funtorch.ones(3, 4))
+def test_draws_whose_law_depends_on_values():
+    """A Markov chain: the next state's law depends on the present one."""
+    funtorch.manual_seed(0)
+    law = funtorch.tensor([[0.9, 0.1], [0.3, 0.7]])
+    states = scan(lambda s, _: (funtorch.multinomial(law[s], 1)[0],) * 2, funtorch.tensor(0), None, length=4000)[1]
+    assert abs(states.float().mean().item() - 0.25) < 0.05
+    assert abs(states[1:][states[:-1] == 1].float().mean().item() - 0.7) < 0.06
+    coins = mapped(funtorch.bernoulli, funtorch.full((50, 100), 0.3))
+    assert set(coins.unique().tolist()) == {0.0, 1.0} and abs(coins.mean().item() - 0.3) < 0.03
+    with pytest.raises(RuntimeError, match="every p to be in"):
+        mapped(funtorch.bernoulli, funtorch.tensor([[0.3], [1.5]]))
+    with pytest.raises(RuntimeError, match="multinomial"):  # so many that the values say how many numbers to draw
+        mapped(lambda p: funtorch.multinomial(p, 9, replacement=True), funtorch.ones(3, 4))
 
 
 # Derivatives of their own, and none

@@ -4,12 +4,13 @@ import pytest
 import torch as oracle
 
 import funtorch as torch
-from funtorch.utils.data import datapipes
+
+MISSING = [name for name in oracle.utils.data.__all__ if "Pipe" in name or "pipe" in name or name == "DataChunk"]
 
 
 @pytest.mark.parametrize("name", oracle.utils.data.__all__)
 def test_names(name):
-    assert getattr(torch.utils.data, name).__name__ == name
+    assert getattr(torch.utils.data, name).__name__.split(".")[-1] == name
 
 
 @pytest.mark.parametrize("module", ["dataset", "dataloader", "sampler", "distributed"])
@@ -19,16 +20,15 @@ def test_names_of_modules(module):
     assert names == []
 
 
-@pytest.mark.parametrize("name", datapipes.NAMES)
+@pytest.mark.parametrize("name", MISSING)
 def test_data_pipes(name):
-    missing = getattr(torch.utils.data, name)
-    with pytest.raises(NotImplementedError, match=f"utils.data.{name} is not there"):
-        missing(len)
     with pytest.raises(NotImplementedError, match=name):
-        type("Own", (missing,), {})
-    assert not isinstance([], missing)
+        getattr(torch.utils.data, name)(len)
 
 
-def test_no_such_name():
-    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
-        torch.utils.data.nothing_of_the_kind  # noqa: B018
+def test_iterators_of_a_loader_have_pytorchs_classes():
+    from funtorch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+
+    one, two = (iter(torch.utils.data.DataLoader(range(2), num_workers=workers)) for workers in (0, 1))
+    assert type(one) is _SingleProcessDataLoaderIter and type(two) is _MultiProcessingDataLoaderIter
+    assert isinstance(one, _BaseDataLoaderIter) and isinstance(two, _BaseDataLoaderIter)

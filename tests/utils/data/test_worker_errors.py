@@ -23,12 +23,13 @@ SOON = 5.0
 
 @pytest.fixture(autouse=True)
 def nothing_stays_behind():
-    """After each test: no children, no more open files than before, nothing new in shared memory."""
-    files, shared = len(os.listdir("/proc/self/fd")), os.listdir("/dev/shm")
+    """After each test: no children, no more open files than before, no shared memory."""
+    files = len(os.listdir("/proc/self/fd"))
     yield
     gc.collect()  # what was raised holds the frames, and so the iterators, that it came through
     assert multiprocessing.active_children() == []
-    assert os.listdir("/dev/shm") == shared and len(os.listdir("/proc/self/fd")) <= files
+    assert len(os.listdir("/proc/self/fd")) <= files
+    assert "memfd:funtorch-batch" not in pathlib.Path("/proc/self/maps").read_text()
 
 
 class Failing(Dataset):

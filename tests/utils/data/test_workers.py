@@ -1,7 +1,9 @@
 """Loading in worker processes: batches, orders, seeds and draws, compared with torch.utils.data."""
 
+import copy
 import multiprocessing
 import os
+import pickle
 import random
 import time
 
@@ -301,6 +303,21 @@ def test_attributes(same):
     same(lambda t: [getattr(t.utils.data.DataLoader(range(9), num_workers=2), name) for name in names])
     context = DataLoader(range(9), num_workers=1, multiprocessing_context="spawn").multiprocessing_context
     assert context is multiprocessing.get_context("spawn")
+
+
+def test_attributes_changed_later():
+    loader = DataLoader(range(4), 2)
+    loader.num_workers, loader.multiprocessing_context, loader.collate_fn = 2, "fork", sum
+    assert list(loader) == [1, 5]
+
+
+@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, lambda loader: pickle.loads(pickle.dumps(loader))])
+def test_copies(take):
+    loader = DataLoader(list(range(4)), 2, num_workers=1, persistent_workers=True, collate_fn=sum)
+    batches = iter(loader)
+    next(batches)
+    other = take(loader)
+    assert list(other) == [1, 5] == [1, next(batches)] and next(batches, "end") == "end"
 
 
 @pytest.mark.parametrize(

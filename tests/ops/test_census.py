@@ -1,0 +1,167 @@
+"""The names and keyword arguments that published code uses: each is there, and gives what torch gives.
+
+``census.tsv`` lists them. ``census_examples.txt`` has calls, one a line, that are run under torch and under funtorch; what
+they return or raise is compared. A name or a keyword of the table that no line uses fails the test.
+"""
+
+import ast
+import csv
+import functools
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import funtorch
+
+HERE = Path(__file__).parent
+EXAMPLES = (HERE / "census_examples.txt").read_text().splitlines()
+MODULES = {"F": "torch.nn.functional"}
+# What torch takes there and no small call can show: what surrounds the name, or a GPU.
+NOT_SHOWN = {("torch.sparse_coo_tensor", "requires_grad")}
+# What torch itself refuses, and so can't have been Tensor's or torch's own in the code that was read.
+REFUSED = {
+    ("torch.zeros", "memory_format"),
+    ("torch.einsum", "backend"),
+    ("torch.empty_like", "requires_grad"),
+}
+
+
+@functools.lru_cache
+def census() -> list[dict]:
+    with (HERE / "census.tsv").open() as table:
+        return list(csv.DictReader(table, delimiter="\t"))
+
+
+def dotted(node: ast.expr) -> str:
+    """``torch.fft.fft`` for the function of such a call, ``Tensor.add`` for a method of anything else."""
+    if isinstance(node, ast.Name):
+        return MODULES.get(node.id, node.id if node.id == "torch" else "Tensor")
+    if isinstance(node, ast.Attribute):
+        inner = dotted(node.value)
+        return f"{inner}.{node.attr}" if inner.startswith("torch") else f"Tensor.{node.attr}"
+    return "Tensor"
+
+
+@functools.lru_cache
+def shown() -> set:
+    """Each (name, keyword) that the examples have, and (name, "")."""
+    found = set()
+    for line in EXAMPLES:
+        for node in ast.walk(ast.parse(line)):
+            if isinstance(node, ast.Attribute):
+                found.add((dotted(node), ""))
+            if isinstance(node, ast.Call):
+                found |= {(dotted(node.func), keyword.arg) for keyword in node.keywords}
+    return found
+
+
+def scope(module: Any) -> dict:
+    """The Tensors that the examples speak of."""
+
+    def of(*shape: int, kind: str = "float32", shift: float = 0.0) -> Any:
+        wave = np.sin(np.arange(np.prod(shape)) * 1.7 + shift)
+        return module.tensor(wave.reshape(shape).astype(kind))
+
+    a, m = of(2, 3), of(3, 3)
+
+    def saved(x: Any) -> io.BytesIO:
+        stream = io.BytesIO()
+        module.save(x, stream)
+        stream.seek(0)
+        return stream
+
+    module.manual_seed(0)
+    return {
+        "torch": module,
+        "F": module.nn.functional,
+        "a": a,
+        "b": of(2, 3, shift=2.0),
+        "p": of(2, 3).abs() + 0.5,
+        "q": of(2, 3).abs() * 0.8 + 0.1,
+        "m": m @ m.T + module.eye(3) * 2,
+        "v": of(3, shift=1.0),
+        "w": of(3, shift=3.0),
+        "i": module.tensor([[3, 1, 2], [5, 1, 0]]),
+        "idx": module.tensor([0, 2]),
+        "mask": module.tensor([[True, False, True], [True, True, False]]),
+        "c": module.tensor(np.array([[1 + 2j, -1j], [0.5, 2 - 1j]], np.complex64)),
+        "img": of(1, 2, 4, 4),
+        "vol": of(1, 2, 3, 3, 3),
+        "seq": of(1, 2, 5),
+        "kernel": of(2, 1, 2, 2),
+        "grid": of(1, 2, 2, 2),
+        "batch": of(3, 3, 3),
+        "odd": module.tensor([float("nan"), float("inf"), -float("inf"), 1.0]),
+        "t": of(2, 3).requires_grad_(),
+        "s": module.sparse_coo_tensor(module.tensor([[0, 2]]), module.tensor([1.0, 2.0]), (3,)),
+        "g": module.Generator().manual_seed(7),
+        "array": np.arange(6.0).reshape(2, 3),
+        "saved": saved,
+        "file": io.BytesIO,
+    }
+
+
+def plain(module: Any, value: Any) -> Any:
+    """A result as something that compares: what says nothing beyond its module is named by its class."""
+    if isinstance(value, module.Tensor):
+        value = value.detach()
+        half = str(value.dtype).split(".")[1] in ("bfloat16", "float16")
+        array = (value.float() if half else value.resolve_conj()).numpy()
+        return "Tensor", str(value.dtype), tuple(value.shape), np.array(array)
+    if isinstance(value, (tuple, list)):
+        return "Size" if isinstance(value, module.Size) else "tuple", [plain(module, each) for each in value]
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        return "array", str(value.dtype), value.shape, np.array(value)
+    return str(value) if isinstance(value, module.dtype) else type(value).__name__
+
+
+def outcome(module: Any, line: str) -> Any:
+    with warnings.catch_warnings():
+        if module is torch:  # it warns of what it deprecates
+            warnings.simplefilter("ignore")
+        try:
+            return plain(module, eval(line, scope(module)))
+        except Exception as error:
+            kinds = [k for k in type(error).__mro__ if k.__module__ == "builtins"]
+            return f"raises {kinds[0].__name__}: {error}"
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and np.allclose(a, b, rtol=2e-5, atol=1e-6, equal_nan=True)
+    return type(a) is type(b) and a == b
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples(line):
+    want = outcome(torch, line)
+    assert not str(want).startswith("raises"), "torch refuses this line"
+    assert same(outcome(funtorch, line), want), f"{outcome(funtorch, line)} instead of {want}"
+
+
+def test_every_name_is_there():
+    from funtorch.naming.missing import NotThere
+
+    absent = []
+    for row in census():
+        holder, _, name = row["name"].rpartition(".")
+        owner = functools.reduce(getattr, holder.split(".")[1:], funtorch) if holder != "Tensor" else funtorch.zeros(2, 2)
+        if not hasattr(owner, name) or isinstance(getattr(owner, name), NotThere):
+            absent.append(row["name"])
+    assert absent == ["Tensor.values", "Tensor.indices"]  # methods of sparse Tensors alone
+
+
+def test_every_keyword_is_shown():
+    wanted = {(row["name"], each) for row in census() if row["kind"] not in ("dtype", "value") for each in ("", *row["keywords"].split())}
+    assert sorted(wanted - shown() - NOT_SHOWN - REFUSED) == []
