@@ -36,7 +36,9 @@ def host_possible() -> bool:
 
 
 def mode_in_force() -> str:
-    """The mode in which ops run: "kernel" on a GPU or TPU, whatever `set_engine` said."""
+    """The mode in which ops run: "kernel" on a GPU or TPU, "host" in a forked child, whatever `set_engine` said."""
+    if forked.process.forked:
+        return "host"
     return settings.mode if host_possible() else "kernel"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -23,6 +24,15 @@ def bare(tensor: Any) -> Tensor:
 def is_traced(tensor: Any) -> bool:
     """Whether the Tensor has no values yet."""
     return isinstance(value_of(bare(tensor)), jax.core.Tracer)
+
+
+def require(valid: Tensor, error: type[Exception], say: Callable[[], str]) -> None:
+    """Raise ``error(say())`` unless all is true; in the program of a loop, when the loop has run."""
+    every = bare(valid).all()
+    if state.recorder is not None and is_traced(every) and state.recorder.check(value_of(every), error, say()):
+        return
+    if not holds(every):
+        raise error(say())
 
 
 def holds(valid: Tensor) -> bool:

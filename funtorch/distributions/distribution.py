@@ -11,7 +11,7 @@ from ..errors import ArgumentValueError, MissingError
 from ..size import Size
 from ..tensor import Tensor
 from . import constraints
-from ._validity import holds
+from ._validity import require
 from .utils import lazy_property
 
 __all__ = ["Distribution"]
@@ -93,17 +93,17 @@ class Distribution:
             self._refuse_unless(constraint, getattr(self, name), INVALID_PARAMETER, name)
 
     def _refuse_unless(self, constraint: Any, value: Any, message: str, name: str = "") -> None:
-        if not holds(constraint.check(value)):
-            raise ArgumentValueError(
-                message.format(
-                    name=name,
-                    kind=type(value).__name__,
-                    shape=tuple(value.shape),
-                    distribution=repr(self),
-                    constraint=repr(constraint),
-                    value=value,
-                )  # fmt: skip
+        def say() -> str:
+            return message.format(
+                name=name,
+                kind=type(value).__name__,
+                shape=tuple(value.shape),
+                distribution=repr(self),
+                constraint=repr(constraint),
+                value=value,
             )
+
+        require(constraint.check(value), ArgumentValueError, say)
 
     @property
     def batch_shape(self) -> Size:

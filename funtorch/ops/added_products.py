@@ -26,7 +26,7 @@ def _weighted(input: Array, product: Array, beta: Any, alpha: Any) -> Array:
     return ((x if beta == 1 else x * jnp.asarray(beta, x.dtype)) + scaled).astype(kind)
 
 
-@op(inplace=True)
+@op(inplace=True, older=("beta", "alpha"))
 def addmm(input: Array, mat1: Array, mat2: Array, *, beta=1, alpha=1):
     """z = beta x + alpha (mat1 mat2). input (N, M) or broadcast to it, mat1 (N, K), mat2 (K, M).
 
@@ -44,14 +44,14 @@ def addmm(input: Array, mat1: Array, mat2: Array, *, beta=1, alpha=1):
     return _weighted(input, contract(mat1, mat2, 1, 0), beta, alpha)
 
 
-@op(inplace=True)
+@op(inplace=True, older=("beta", "alpha"))
 def addmv(input: Array, mat: Array, vec: Array, *, beta=1, alpha=1):
     """z = beta x + alpha (mat vec). input (N) or broadcast to it, mat (N, K), vec (K). Raises RuntimeError as `mv`."""
     check_matrix_vector(mat, vec, input)
     return _weighted(input, contract(mat, vec, 1, 0), beta, alpha)
 
 
-@op(inplace=True)
+@op(inplace=True, older=("beta", "alpha"))
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta=1, alpha=1):
     """z = beta x + alpha (batch1 batch2). input (B, N, M) or broadcast to it, batch1 (B, N, K), batch2 (B, K, M).
 
@@ -65,7 +65,7 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta=1, alpha=1):
     return _weighted(input, batch_product(batch1, batch2), beta, alpha)
 
 
-@op(inplace=True)
+@op(inplace=True, older=("beta", "alpha"))
 def addbmm(input: Array, batch1: Array, batch2: Array, *, beta=1, alpha=1):
     """z = beta x + alpha sum_b (batch1_b batch2_b). input (N, M) or broadcast to it, batch1 (B, N, K), batch2 (B, K, M).
 
@@ -80,7 +80,7 @@ def addbmm(input: Array, batch1: Array, batch2: Array, *, beta=1, alpha=1):
     return _weighted(input, product, beta, alpha)
 
 
-@op(inplace=True)
+@op(inplace=True, older=("beta", "alpha"))
 def addr(input: Array, vec1: Array, vec2: Array, *, beta=1, alpha=1):
     """z = beta x + alpha (vec1 outer vec2). input (N, M) or broadcast to it, vec1 (N), vec2 (M).
 

@@ -37,7 +37,7 @@ def _scaled(other: Array, alpha: Any, name: str) -> Array:
     return other * number(alpha, other.dtype)
 
 
-@op(promote="arith")
+@op(promote="arith", inplace=True, older=("alpha",))
 def add(input: Operand, other: Operand, *, alpha=1):
     """Sum: z = x + alpha * y. input (*), other (*): broadcast together; z in their common type."""
     return input + _scaled(other, alpha, "add")
@@ -51,7 +51,7 @@ def _two_bools(input: Any, other: Any, name: str) -> None:
         raise OpError(BOOL_AND_TENSOR.format(name))
 
 
-@op(promote="arith", alias=("subtract",), check=lambda x, y, alpha: _two_bools(x, y, "sub"))
+@op(promote="arith", inplace=True, alias=("subtract",), older=("alpha",), check=lambda x, y, alpha: _two_bools(x, y, "sub"))
 def sub(input: Operand, other: Operand, *, alpha=1):
     """Difference: z = x - alpha * y. input (*), other (*). Raises RuntimeError for bools."""
     return input - _scaled(other, alpha, "sub")
@@ -192,7 +192,7 @@ def _three_tensors(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     tensors_only("addcmul", ("input", "tensor1", "tensor2"))(input, tensor1, tensor2)
 
 
-@op(promote="arith", check=_three_tensors)
+@op(promote="arith", inplace=True, check=_three_tensors, older=("value",))
 def addcmul(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
     """z = x + value * a * b. input (*), tensor1 (*), tensor2 (*): broadcast together. Raises NotImplementedError for bools."""
     refuse("addcmul", input, "b")
@@ -208,7 +208,7 @@ def _a_true_quotient(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None
         )
 
 
-@op(promote="arith", check=_a_true_quotient)
+@op(promote="arith", inplace=True, check=_a_true_quotient, older=("value",))
 def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
     """z = x + value * a / b. input (*), tensor1 (*), tensor2 (*). Raises RuntimeError for the quotient of two integers."""
     return in_float32(lambda x, a, b: x + _scaled(a, value, "addcdiv") / b)(input, tensor1, tensor2)

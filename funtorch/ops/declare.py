@@ -26,6 +26,7 @@ from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import into, overwrite
+from .older_forms import older_order
 
 Array = Any
 Arrays = Sequence[Any]
@@ -74,6 +75,13 @@ def sequence_argument(value: Any, name: str, parameter: str, position: int) -> t
         at = next(i for i, v in enumerate(value) if not isinstance(v, Handle))
         found = f"{found} with a {type(value[at]).__name__} at {at}"
     raise ArgumentTypeError(f"{name}(): argument '{parameter}' (position {position}) must be tuple of Tensors, not {found}")
+
+
+def flag_argument(value: Any, name: str) -> bool:
+    """``keepdim`` as a bool; TypeError for a number, which would be a second dimension by mistake."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    raise ArgumentTypeError(f"{name}(): argument 'keepdim' must be bool, not {type(value).__name__}")
 
 
 def missing_argument(name: str, parameter: str) -> None:
@@ -142,6 +150,7 @@ class Declaration:
         self.check: Callable | None = None
         self.result: Callable | None = None
         self.exact_out = False
+        self.older: tuple[str, ...] = ()
         self.cast_as: str | None = None  # its name in autocast's tables
         self.parameters = parameters_of(fn)
         self.kinds = [_ARRAYS.get(str(p.annotation), "static") for p in self.parameters]
@@ -194,7 +203,12 @@ class Declaration:
     def source(self, out: bool) -> str:
         """The text of the public function: checks, promotion, binding, call."""
         lines = [f"if {new} is not MISSING: {old} = {new}" for old, new in self._numpy_names()]
-        if lines:
+        lines += [f"if keepdim.__class__ is not bool: keepdim = flag_argument(keepdim, {self.name!r})"] * self._keeps()
+        if self.older:
+            arrays = ", ".join(p.name for p, kind in zip(self.parameters, self.kinds, strict=True) if kind != "static")
+            named = ", ".join(f"{name}={name}" for name in (*self.older, *(["out"] if out else [])))
+            lines.append(f"if older: return older_order(itself(), {self.older}, ({arrays}, *older), dict({named}))")
+        if self._numpy_names():
             required = [p.name for p in self.parameters if p.default is MISSING]
             lines += [f"if {name} is MISSING: missing({self.name!r}, {name!r})" for name in required]
         if self.cast_as is not None:
@@ -234,6 +248,9 @@ class Declaration:
         else:
             lines.append("return result")
         return f"def {self.name.split('.')[-1]}({self._signature(out)}):\n    " + "\n    ".join(lines)
+
+    def _keeps(self) -> bool:
+        return any(p.name == "keepdim" for p in self.parameters)
 
     def _numpy_names(self) -> list[tuple[str, str]]:
         return [(p.name, NUMPY_NAMES[p.name]) for p in self.parameters if p.name in NUMPY_NAMES]
@@ -284,7 +301,7 @@ class Declaration:
         parts, starred, optional = [], False, False
         for number, p in enumerate(self.parameters):
             if p.by_name and not starred:
-                parts.append("*")
+                parts.append("*older" if self.older else "*")
                 starred = True
             optional = optional or p.default is not MISSING or p.name in NUMPY_NAMES
             parts.append(f"{p.name}=defaults[{number}]" if optional else p.name)
@@ -310,6 +327,7 @@ def op(
     check: Callable | None = None,
     result: Callable | None = None,
     exact_out: bool = False,
+    older: tuple[str, ...] = (),
 ) -> Any:
     """Declare an op.
 
@@ -325,15 +343,16 @@ def op(
         check: called with the public arguments before anything else, to raise on what shapes alone can't show.
         result: makes the public result from the tuple of Tensors (a named tuple's ``_make``).
         exact_out: whether ``out=`` must have the result's dtype, where for most ops it may be one to which that can be cast.
+        older: the keywords that PyTorch's older order of arguments gives as numbers before or among the Tensors.
     """
     if fn is None:
         return functools.partial(
             op, promote=promote, namespace=namespace, name=name, alias=alias, method=method, inplace=inplace, out=out,
-            view=view, inverse=inverse, layout=layout, check=check, result=result, exact_out=exact_out,
+            view=view, inverse=inverse, layout=layout, check=check, result=result, exact_out=exact_out, older=older,
         )  # fmt: skip
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
-    declared.check, declared.result, declared.exact_out = check, result, exact_out
+    declared.check, declared.result, declared.exact_out, declared.older = check, result, exact_out, older
     declared.cast_as = casting.function_key(public_name, namespace)
     public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared
@@ -347,6 +366,7 @@ def _compile(declared: Declaration, out: bool) -> Callable:
         "Handle": Handle, "call": call, "call_1": call_one, "call_2": call_two, "ATOMS": _ATOMS, "FROM_NUMPY": FROM_NUMPY, "bind": declared.bind, "static": static, "prepare": prepare, "into": into,
         "tensor_argument": tensor_argument, "operand_argument": operand_argument, "sequence_argument": sequence_argument,
         "casting": casting.active, "cast_arguments": casting.cast_arguments, "check": declared.check, "wrap": declared.result, "MISSING": MISSING, "missing": missing_argument,
+        "older_order": older_order, "flag_argument": flag_argument,
         "defaults": [p.default for p in declared.parameters],
     }  # fmt: skip
 

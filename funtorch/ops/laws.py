@@ -1,8 +1,8 @@
 """Random numbers whose law depends on the values of a Tensor: chances, weights, rates.
 
 PyTorch's generator takes as many numbers as the values ask for, so that the values must be known. In a function that is being
-compiled they are not: there coins and single categories, for which the count is fixed, are decided inside of the program from
-numbers that are drawn outside of it, the same ones as in eager code. The others make the function stay eager.
+compiled they are not: there coins and categories, for which the count is fixed, are decided inside of the program from numbers
+that are drawn outside of it, the same ones as in eager code. The others make the function stay eager.
 """
 
 from __future__ import annotations
@@ -31,9 +31,21 @@ from .assignment import into
 from .declare import function
 from .random import DRAWN, bernoulli_mask, in_memory_order, sample
 
+
+def _inverted(weights: Any, u: Any) -> Any:
+    """The first category up to which the weights' share reaches u: weights (*, C), u (*, n), z (*, n)."""
+    kind = jnp.float64 if weights.dtype == jnp.float64 else jnp.float32
+    rows = weights.reshape(-1, weights.shape[-1]).astype(kind)
+    # One after the other, as eager code adds them: another order rounds otherwise.
+    _, cumulated = jax.lax.scan(lambda total, w: (total + w, total + w), jnp.zeros(rows.shape[:1], kind), rows.T)
+    shares = jnp.asarray(cumulated / cumulated[-1:]).at[-1].set(1).T.astype(jnp.float64)
+    return jax.vmap(jnp.searchsorted)(shares, u.reshape(rows.shape[0], -1)).reshape(u.shape).astype(jnp.int64)
+
+
 _PAIRS = Op(lambda *arrays: jnp.stack(jnp.broadcast_arrays(*arrays), -1), "pairs")
 _COINS = Op(lambda p, u: jax.lax.stop_gradient((u < p.astype(u.dtype)).astype(p.dtype)), "bernoulli")
 _CATEGORY = Op(lambda weights, e: jnp.argmax(weights / e, -1, keepdims=True), "multinomial")
+_INVERTED = Op(_inverted, "multinomial")
 _ORDER = Op(lambda weights, e: jnp.argsort(-(weights / e), -1, stable=True), "multinomial")
 
 
@@ -98,13 +110,14 @@ def _coins(input: Tensor, generator: Generator | None) -> Tensor:
     return call(_COINS, (input, sample("uniform", tuple(input.shape), kind, generator)))
 
 
-def _categories(input: Tensor, count: int, generator: Generator | None) -> Tensor:
-    """`multinomial` of one draw, or without replacement, inside of a program: the greatest of weight / exponential."""
+def _categories(input: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
+    """`multinomial` inside of a program: by inversion, or the greatest of weight / exponential."""
     message = "multinomial: probability tensor contains either `inf`, `nan` or element < 0"
     _require((input >= 0) & (input < float("inf")), "multinomial", message)
-    _require(
-        (input > 0).sum(-1) >= count, "multinomial", f"invalid multinomial distribution: fewer than {count} positive weights"
-    )
+    few = 1 if replacement else count
+    _require((input > 0).sum(-1) >= few, "multinomial", f"invalid multinomial distribution: fewer than {few} positive weights")
+    if replacement and count > 1:
+        return call(_INVERTED, (input, sample("uniform", (*input.shape[:-1], count), dtypes.float64, generator)))
     noise = sample("exponential", tuple(input.shape), input.dtype, generator)
     return call(_CATEGORY, (input, noise)) if count == 1 else call(_ORDER, (input, noise))[..., :count]
 
@@ -136,9 +149,9 @@ def multinomial(
     """
     if input.dim() not in (1, 2):
         raise OpError(f"multinomial(): prob_dist must be 1 or 2 dim, got {list(input.shape)}")
-    fixed = num_samples == 1 or (not replacement and 1 < num_samples <= input.shape[-1])
-    if state.recorder is not None and fixed and input.dtype.is_floating_point:
-        made = _categories(input, num_samples, generator)
+    possible = num_samples >= 1 and (replacement or num_samples <= input.shape[-1])
+    if state.recorder is not None and possible and input.dtype.is_floating_point:
+        made = _categories(input, num_samples, replacement, generator)
     else:
         made = by_values(input, "multinomial", _by_rows(num_samples, replacement, generator))
     return made if out is None else into(out, made, "multinomial")

@@ -1,41 +1,27 @@
-"""In-place sums that also take PyTorch's older order of arguments, a number before the Tensors: ``x.add_(0.5, y)``."""
+"""PyTorch's older order of arguments: numbers before or among the Tensors, as in ``torch.addmm(beta, x, alpha, a, b)``."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import arithmetic, registry
-from .assignment import overwrite
+from ..core.handle import Handle
+from ..errors import ArgumentTypeError
 
-# name -> (function, its Tensors after the first, the keyword that the number means, further names)
-FORMS = {
-    "add_": (arithmetic.add, 1, "alpha", ()),
-    "sub_": (arithmetic.sub, 1, "alpha", ("subtract_",)),
-    "addcmul_": (arithmetic.addcmul, 2, "value", ()),
-    "addcdiv_": (arithmetic.addcdiv, 2, "value", ()),
-}
-OLDER = (
-    "This overload of {0} is deprecated: {0}(number, tensor, ...). Give the number as a keyword: {0}(tensor, ..., {1}=number)."
-)
+OLDER = "This overload of {0} is deprecated: give the numbers as keywords: {0}(tensors, {1})."
 
 
-def _declare(name: str, function: Callable, tensors: int, keyword: str, further: tuple[str, ...]) -> None:
-    newer = overwrite(function, name)
+def older_order(function: Callable, keywords: Sequence[str], args: tuple, named: dict[str, Any]) -> Any:
+    """Call ``function`` with the numbers among ``args`` as ``keywords``: the first of them, or all.
 
-    def in_place(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == tensors + 1:
-            warnings.warn(OLDER.format(name, keyword), UserWarning, stacklevel=2)
-            args, kwargs = args[1:], {keyword: args[0]}
-        return newer(self, *args, **kwargs)
-
-    in_place.__name__ = in_place.__qualname__ = name
-    in_place.__doc__ = f"In-place form of ``{function.__name__}``; {name}(number, tensor, ...) is its older order of arguments."
-    for each in (name, *further):
-        registry.add("torch", each, in_place)
-        registry.add_method(each, in_place)
-
-
-for _name, _form in FORMS.items():
-    _declare(_name, *_form)
+    Raises TypeError if it takes fewer Tensors, or if there is no number.
+    """
+    tensors = [x for x in args if isinstance(x, Handle)]
+    numbers = [x for x in args if not isinstance(x, Handle)]
+    allowed = function.__code__.co_argcount
+    if len(tensors) != allowed or not 0 < len(numbers) <= len(keywords):
+        raise ArgumentTypeError(f"{function.__name__}() takes {allowed} positional arguments but {len(args)} were given")
+    text = OLDER.format(function.__name__, ", ".join(f"{key}=number" for key in keywords))
+    warnings.warn(text, UserWarning, stacklevel=3)
+    return function(*tensors, **(named | dict(zip(keywords, numbers, strict=False))))

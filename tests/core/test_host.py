@@ -195,13 +195,13 @@ def test_effects_run_each_time():
     assert len(seen) == 2
 
 
-def test_random_keys_fall_and_give_jax_numbers():
+def test_random_keys_give_jax_numbers():
     def draw(seed):
         key = jax.random.key(seed)
         first, second = jax.random.split(key)
         return jax.random.bits(first, (3,)), jax.random.key_data(second)
 
-    check(draw, np.int64(7), falls=["random_seed", "random_split", "random_bits", "slice", "squeeze"])
+    check(draw, np.int64(7))
 
 
 def test_a_primitive_without_a_rule_falls_and_is_counted():

@@ -143,6 +143,10 @@ DRAWS = {
     "category": lambda x: d.Categorical(logits=x).sample(),
     "category, half": lambda x: d.Categorical(logits=x.bfloat16()).sample(),
     "one-hot": lambda x: d.OneHotCategorical(logits=x).sample(),
+    "categories": lambda x: d.Categorical(logits=x).sample((50,)),
+    "categories, double": lambda x: d.Categorical(logits=x[0].double()).sample((50,)),
+    "counts": lambda x: d.Multinomial(20, logits=x).sample(),
+    "mixture": lambda x: d.MixtureSameFamily(d.Categorical(logits=x[0]), d.Normal(x[1], 1.0)).sample((4,)),
     "two of three": lambda x: funtorch.multinomial(x.softmax(-1), 2),
     "coins": lambda x: d.Bernoulli(logits=x).sample(),
     "coins, double": lambda x: d.Bernoulli(logits=x.double()).sample(),
@@ -150,6 +154,7 @@ DRAWS = {
     "geometric": lambda x: d.Geometric(logits=x).sample((3,)),
     "normal": lambda x: d.Normal(x, 1.0).sample(),
     "lanes": lambda x: vmap(lambda row: d.Categorical(logits=row).sample(), randomness="different")(x),
+    "lanes of categories": lambda x: vmap(lambda row: d.Categorical(logits=row).sample((5,)), randomness="different")(x),
     "lanes without": lambda x: vmap(lambda row: d.Bernoulli(0.5 + 0 * x[0]).sample(), randomness="different")(x),
 }
 

@@ -197,8 +197,8 @@ def actor_critic(torch):
             returns.insert(0, total)
         returns = torch.tensor(returns)
         returns = (returns - returns.mean()) / (returns.std() + 1e-6)
-        policy = [-log * (r - v.item()) for log, r, v in zip(logs, returns, values)]
-        critic = [nn.functional.smooth_l1_loss(v, r) for v, r in zip(values, returns)]
+        policy = [-log * (r - v.item()) for log, r, v in zip(logs, returns, values, strict=True)]
+        critic = [nn.functional.smooth_l1_loss(v, r) for v, r in zip(values, returns, strict=True)]
         optimizer.zero_grad()
         loss = torch.stack(policy).sum() + torch.stack(critic).sum()
         loss.backward()

@@ -20,26 +20,31 @@ def broadcast(eqn: Equation) -> Callable:
     return lambda x, *_: np.broadcast_to(x.reshape(thin), shape)
 
 
-@rule("reshape", "squeeze", "expand_dims", view=True)
+@rule("reshape", "squeeze", "expand_dims", view=True, keys=True)
 def reshape(eqn: Equation) -> Inline:
     if eqn.name == "reshape" and eqn.params.get("dimensions") is not None:
-        order = tuple(int(a) for a in eqn.params["dimensions"])
+        order = _with_words([int(a) for a in eqn.params["dimensions"]], eqn)
         return Inline("{0}.transpose({k[0]}).reshape({k[1]})", order, eqn.shape)
     return Inline("{0}.reshape({k[0]})", eqn.shape)
 
 
-@rule("transpose", view=True)
+@rule("transpose", view=True, keys=True)
 def transpose(eqn: Equation) -> Inline:
-    return Inline("{0}.transpose({k[0]})", tuple(int(a) for a in eqn.params["permutation"]))
+    return Inline("{0}.transpose({k[0]})", _with_words([int(a) for a in eqn.params["permutation"]], eqn))
 
 
-@rule("rev", view=True)
+def _with_words(order: list[int], eqn: Equation) -> tuple[int, ...]:
+    """A permutation of axes; random keys have one more, for their words, which stays last."""
+    return (*order, *range(len(order), len(eqn.inputs[0].shape)))
+
+
+@rule("rev", view=True, keys=True)
 def rev(eqn: Equation) -> Inline:
     axes = {int(a) for a in eqn.params["dimensions"]}
     return _index(tuple(slice(None, None, -1) if a in axes else slice(None) for a in range(len(eqn.shape))))
 
 
-@rule("slice", view=True)
+@rule("slice", view=True, keys=True)
 def slice_(eqn: Equation) -> Inline:
     starts, limits = eqn.params["start_indices"], eqn.params["limit_indices"]
     strides = eqn.params["strides"] or (1,) * len(starts)
@@ -61,7 +66,7 @@ def split(eqn: Equation) -> Callable:
     return lambda x: [x[part] for part in parts]
 
 
-@rule("concatenate")
+@rule("concatenate", keys=True)
 def concatenate(eqn: Equation) -> Callable | Inline:
     axis = int(eqn.params["dimension"])
     listed = ", ".join(f"{{{i}}}" for i in range(len(eqn.inputs)))

@@ -49,6 +49,13 @@ def bits(key, shape):
     return [random.bits(key, shape, dtype) for dtype in (jnp.uint8, jnp.uint16, jnp.uint32, jnp.uint64)]
 
 
+def moved(key, shape):
+    """Keys moved about as other arrays are."""
+    keys = random.split(key, (3, 2))
+    more = jnp.concatenate([keys[1:].T.reshape(4)[::-1], keys[0]])
+    return random.key_data(random.clone(more)), random.bits(more[2], shape)
+
+
 def folded(key, shape):
     return random.key_data(random.fold_in(key, 2**31 + 5)), random.key_data(random.fold_in(key, np.int32(-3)))
 
@@ -58,8 +65,8 @@ CASES = {
     "random_split": draws(lambda key, shape: random.key_data(random.split(key, shape))),
     "random_fold_in": draws(folded),
     "random_bits": draws(bits) | draws(bits, falls=True),
+    "random_clone": draws(moved) | draws(lambda key, shape: random.key_data(random.clone(key))),
     "random_wrap": draws(lambda key, shape: random.uniform(key, shape)),
     "random_unwrap": draws(lambda key, shape: random.key_data(key)),
-    "random_clone": draws(lambda key, shape: random.key_data(random.clone(key))),
     "threefry2x32": ciphers(),
 }

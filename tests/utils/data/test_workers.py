@@ -184,6 +184,14 @@ def test_kernels_here_and_workers_get_on():
         assert [float(b) for b in loader] == pytest.approx(want, rel=1e-4)
 
 
+def test_the_engine_of_a_forked_worker_is_numpy():
+    def in_worker(index):
+        with torch.set_engine("kernel"):
+            return (torch.ones(30, 30) @ torch.ones(30, 30)).sum().item()
+
+    assert [float(b) for b in DataLoader(Samples(in_worker), num_workers=1, pin_memory=True)] == [27000.0] * 8
+
+
 def test_what_needs_xla_says_so_in_a_forked_worker():
     from funtorch.core import forked
 
