@@ -84,8 +84,11 @@ def result_type(tensor1, tensor2):
 
 
 def typename(obj):
-    """The name of an object's type, with its module."""
-    return f"{type(obj).__module__}.{type(obj).__qualname__}"
+    """The name of an object's type, with its module: of a Tensor, the old one of its dtype."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    module = type(obj).__module__
+    return type(obj).__qualname__ if module == "builtins" else f"{module.removeprefix('fun')}.{type(obj).__qualname__}"
 
 
 _LAZY = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .assertions import check
-from .core.recorder import Tracing, refuse
+from .core import recorder
 from .core.state import state
 from .transforms.buckets import mark_dynamic
 from .transforms.compiled import settings
@@ -22,6 +22,7 @@ __all__ = [
     "explain",
     "is_compiling",
     "is_dynamo_compiling",
+    "mark_dynamic",
     "reset",
     "set_enabled",
     "settings",
@@ -30,7 +31,10 @@ __all__ = [
 
 def is_compiling() -> bool:
     """Whether the code that asks is being traced into a program."""
-    return isinstance(state.recorder, Tracing)
+    watcher = state.recorder
+    while watcher is not None and not isinstance(watcher, recorder.Tracing):
+        watcher = watcher.before
+    return watcher is not None
 
 
 is_dynamo_compiling = is_compiling
@@ -51,7 +55,7 @@ def disable(fn: Any = None, recursive: bool = True) -> Any:
 def _kept_eager(fn: Callable) -> Callable:
     @functools.wraps(fn)
     def eager(*args: Any, **kwargs: Any) -> Any:
-        refuse(f"it calls {getattr(fn, '__name__', 'a function')}, which compiler.disable keeps out of programs")
+        recorder.refuse(f"it calls {getattr(fn, '__name__', 'a function')}, which compiler.disable keeps out of programs")
         return fn(*args, **kwargs)
 
     return eager

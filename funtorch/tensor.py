@@ -164,6 +164,8 @@ class Tensor(Handle):
     is_xpu = property(lambda self: False)
     is_xla = property(lambda self: self.device.type == "tpu")
 
+    name = property(lambda self: None)
+
     def get_device(self) -> int:
         found = self.device
         return -1 if found.type == "cpu" else (found.index or 0)

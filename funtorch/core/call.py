@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from .engine import CONCRETE, moves, run, run_traced
 from .foreign import PROCESSORS, is_foreign
-from .handle import Handle, make
+from .handle import Handle, make, set_refresh
 from .levels import WRAPPED, Level
 from .meta import MetaArray, run_meta
 from .op import Op
@@ -34,7 +34,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     for arg in args:
         if isinstance(arg, Handle):
             if arg._base is not None:
-                _refresh(arg)
+                Views.refresh(arg)
             value = arg._payload
             if arg._requires:
                 needs = True
@@ -83,7 +83,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     if needs and recording and state.grad:
         record(op, args, values, key, results, top.depth if top is not None else 0)
     if op.view and not isinstance(results, list):
-        _attach(results, args[0], op)
+        Views.attach(results, args[0], op)
     return tuple(results) if isinstance(results, list) else results
 
 
@@ -108,13 +108,14 @@ def _tape_level(args: Sequence[Any], top: Level | None, ceiling: int) -> Level |
     return top
 
 
-def _refresh(view: Handle) -> None:
-    from .views import refresh
+class Views:
+    """What views do at a call; `core.views`, which is made of calls, says it when it is imported."""
 
-    refresh(view)
+    refresh: Callable[[Handle], None]
+    attach: Callable[[Handle, Any, Op], None]
 
 
-def _attach(result: Handle, source: Any, op: Op) -> None:
-    from .views import attach
-
-    attach(result, source, op)
+def set_views(refresh: Callable, attach: Callable) -> None:
+    """Say how a view is brought up to date, and how a result is made one (called once, by ``views.py``)."""
+    Views.refresh, Views.attach = staticmethod(refresh), staticmethod(attach)
+    set_refresh(refresh)

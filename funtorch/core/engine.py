@@ -200,8 +200,10 @@ def stay_on_host() -> None:
 
 def run_traced(op: Op, values: Sequence[Any]) -> Any:
     """Run ``op`` in place on JAX tracers, as part of whatever traces them."""
+    # Ops use methods of JAX's arrays; what is made inside of a traced function, and does not depend on its arguments, is NumPy's.
+    arrays = [jax.numpy.asarray(v) if type(v) is np.ndarray else v for v in values]
     try:
-        return op.fn(*values)
+        return op.fn(*arrays)
     except FuntorchError:
         raise
     except (TypeError, ValueError, ZeroDivisionError) as error:

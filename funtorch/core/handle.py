@@ -6,7 +6,7 @@ The class attributes are the defaults; an instance only stores what differs, so 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OpError
@@ -32,7 +32,7 @@ class Handle:
     _base: Handle | None = None  # the Tensor that this one is a view of
     _chain: tuple[Link, ...] = ()  # the view ops that lead from the base here
     _seen = 0  # the base's version when this view was last brought up to date
-    _views: Any = None  # the Tensors that are views of this one, held weakly
+    _views: list[weakref.ref] | None = None  # the Tensors that are views of this one
     _detached = False  # a view that shares values, but no history (detach, .data)
     _retains = False
     _hooks: Any = None
@@ -62,6 +62,17 @@ _class: type[Handle] = Handle
 watchers: list[Any] = []
 # Holds an entry once a Tensor was made in inference mode: until then nothing needs to be checked.
 inference_made: list[bool] = []
+
+
+def _refresh(view: Handle) -> None:
+    """Bring a view up to date with its base: said by `set_refresh`."""
+    raise AssertionError("core.views was not imported")
+
+
+def set_refresh(refresh: Callable[[Handle], None]) -> None:
+    """Tell `value_of` how (called once, with what ``views.py`` says)."""
+    global _refresh
+    _refresh = refresh
 
 
 def set_class(cls: type[Handle]) -> None:
@@ -108,9 +119,7 @@ def without_history(handle: Handle) -> Any:
 def value_of(handle: Handle) -> Any:
     """The payload of a Tensor, brought up to date if its base was written."""
     if handle._base is not None:
-        from .views import refresh
-
-        refresh(handle)
+        _refresh(handle)
     return handle._payload
 
 

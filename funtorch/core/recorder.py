@@ -104,6 +104,7 @@ class Recording(Watcher):
         self.numbers: list[tuple[Any, tuple]] = []
         self.effects: list[tuple[Callable, Any]] = []
         self.decisions: list[tuple[str, np.ndarray, str]] = []  # what was asked, the value, the file and line
+        self.constants: list[tuple[Any, str]] = []  # numbers of Python's that ops took, and the file and line
         self.modules: dict[int, Any] = {}
         self.modes: list[tuple[int, bool]] = []  # the calls of modules, each with its training flag
         self.optimizers: dict[int, Any] = {}
@@ -113,8 +114,11 @@ class Recording(Watcher):
     def read(self, args: Sequence[Any]) -> None:
         """An op is about to read its arguments."""
         for arg in args:
-            if isinstance(arg, Handle) and id(arg) not in self.inside:
-                self._cell(arg)
+            if isinstance(arg, Handle):
+                if id(arg) not in self.inside:
+                    self._cell(arg)
+            elif isinstance(arg, np.ndarray) and arg.size == 1:
+                self.constants.append((arg.item(), user_place()))
 
     def _cell(self, tensor: Handle) -> None:
         key = id(tensor)
@@ -218,6 +222,15 @@ class Recording(Watcher):
             tuple(key for _, key in self.effects),
             tuple(self.modes),
         )
+
+    def differing_constant(self, earlier: list[tuple[Any, str]]) -> str | None:
+        """Where a number of Python's is another than in an earlier recording's ``constants``; hyperparameters may be."""
+        known = [look_up(container, path) for container, path in self.numbers]
+        free = {value for value in known if isinstance(value, (int, float))}
+        for (now, place), (was, _) in zip(self.constants, earlier, strict=False):
+            if now != was and now == now and now not in free:
+                return f"a number at {place} ({was!r}, then {now!r})"
+        return None
 
     def escaped(self, outputs: Sequence[Any]) -> bool:
         """Whether Tensors made inside are still alive that are neither results nor values of cells."""

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import OpError
-from .call import call
+from .call import call, set_views
 from .engine import CONCRETE
 from .handle import Handle, make, value_of
 from .levels import WRAPPED, constant
@@ -72,13 +72,22 @@ def attach(result: Handle, source: Handle, op: Link) -> None:
         result._detached = source._detached
         result._siblings = source._siblings
     base = result._base
-    if base._views is None:
-        base._views = weakref.WeakSet()
-    base._views.add(result)
+    note_view(base, result)
     if not state.grad and result._base._requires:
         result._detached = True
     if source._inference or result._inference:
         result._inference = source._inference
+
+
+def note_view(base: Handle, view: Handle) -> None:
+    """Remember that ``view`` shares the elements of ``base``."""
+    views = base._views
+    if views is None:
+        base._views = [weakref.ref(view)]
+        return
+    if len(views) % 64 == 63:  # most of them are gone by then
+        views[:] = [ref for ref in views if ref() is not None]
+    views.append(weakref.ref(view))
 
 
 def alias(source: Handle, detached: bool) -> Any:
@@ -117,8 +126,9 @@ def replace_data(target: Handle, payload: Any) -> None:
     """Give ``target`` other elements; views of it stay with those that it had."""
     if target._views:
         former = make(value_of(target), target._birth)
-        for view in list(target._views):
-            if view._base is target:
+        for ref in target._views:
+            view = ref()
+            if view is not None and view._base is target:
                 refresh(view)
                 view._base, view._seen = former, 0
         former._views, target._views = target._views, None
@@ -293,3 +303,6 @@ def concrete(handle: Handle) -> np.ndarray | None:
     """The values as a NumPy array, or None if they are traced or wrapped."""
     value = value_of(handle)
     return np.asarray(value) if type(value) in CONCRETE else None
+
+
+set_views(refresh, attach)

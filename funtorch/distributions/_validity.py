@@ -26,10 +26,10 @@ def is_traced(tensor: Any) -> bool:
     return isinstance(value_of(bare(tensor)), jax.core.Tracer)
 
 
-def require(valid: Tensor, error: type[Exception], say: Callable[[], str]) -> None:
-    """Raise ``error(say())`` unless all is true; in the program of a loop, when the loop has run."""
+def require(valid: Tensor, error: type[Exception], short: str, say: Callable[[], str]) -> None:
+    """Raise ``error(say())`` unless all is true; in the program of a loop ``error(short)``, when the loop has run."""
     every = bare(valid).all()
-    if state.recorder is not None and is_traced(every) and state.recorder.check(value_of(every), error, say()):
+    if state.recorder is not None and is_traced(every) and state.recorder.check(value_of(every), error, short):
         return
     if not holds(every):
         raise error(say())

@@ -103,7 +103,9 @@ class Distribution:
                 value=value,
             )
 
-        require(constraint.check(value), ArgumentValueError, say)
+        what = f"parameter {name}" if name else "value argument"
+        short = f"Expected {what} of {type(self).__name__} to satisfy the constraint {type(constraint).__name__.lstrip('_')}"
+        require(constraint.check(value), ArgumentValueError, short, say)
 
     @property
     def batch_shape(self) -> Size:

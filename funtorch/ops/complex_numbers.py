@@ -124,7 +124,7 @@ def conj_physical(input: Array):
 def is_conj(input: Any) -> bool:
     """Whether the Tensor is a conjugated view. input (*)."""
     value_of(input)
-    return sum(op.name == "_conj" for op in input._chain) % 2 == 1
+    return sum(getattr(link, "op", link).name == "_conj" for link in input._chain) % 2 == 1
 
 
 @function(method=True)

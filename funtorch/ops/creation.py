@@ -68,8 +68,14 @@ def on_meta(where: Any) -> bool:
     return (defaults[-1] if where is None else Device(where)).type == "meta"
 
 
-def size_of(sizes: tuple, name: str) -> tuple[int, ...]:
-    """A size given as several ints or as one sequence. Raises RuntimeError for a negative one."""
+def size_of(sizes: tuple, name: str, named: Any = None) -> tuple[int, ...]:
+    """A size given as several ints, as one sequence, or by name. Raises RuntimeError for a negative one, TypeError for none."""
+    if named is not None:
+        if sizes:
+            raise ArgumentTypeError(f"{name}() got multiple values for argument 'size'")
+        sizes = (named,)
+    elif not sizes:
+        raise ArgumentTypeError(f"{name}() missing 1 required positional arguments: \"size\"")
     if len(sizes) == 1 and not isinstance(sizes[0], (int, np.integer, Tensor)):
         sizes = tuple(sizes[0])
     found = []
@@ -94,7 +100,8 @@ def _filled(size: tuple, value: Any, dtype: Any, device: Any, requires_grad: boo
 
 @function()
 def zeros(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
@@ -111,15 +118,14 @@ def zeros(
     if layout is not None and layout is not strided:
         from ..sparse.creation import zeros as sparse_zeros
 
-        return sparse_zeros(size_of(size, "zeros"), dtype, layout, requires_grad, device)
-    return _out(
-        out, _filled(size_of(size or (out.shape,) if out is not None else size, "zeros"), 0, dtype, device, requires_grad)
-    )
+        return sparse_zeros(size_of(sizes, "zeros", size), dtype, layout, requires_grad, device)
+    return _out(out, _filled(size_of(sizes, "zeros", size), 0, dtype, device, requires_grad))
 
 
 @function()
 def ones(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
@@ -128,12 +134,13 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Ones of a size: ``ones(2, 3)``. dtype: the default one unless given."""
-    return _out(out, _filled(size_of(size, "ones"), 1, dtype, device, requires_grad))
+    return _out(out, _filled(size_of(sizes, "ones", size), 1, dtype, device, requires_grad))
 
 
 @function()
 def empty(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     out: Any = None,
     dtype: Any = None,
     layout: Any = None,
@@ -143,7 +150,7 @@ def empty(
     memory_format: Any = None,
 ) -> Tensor:
     """A Tensor of a size whose values nobody should read: here, zeros."""
-    return _out(out, _filled(size_of(size, "empty"), 0, dtype, device, requires_grad))
+    return _out(out, _filled(size_of(sizes, "empty", size), 0, dtype, device, requires_grad))
 
 
 @function()
@@ -159,7 +166,7 @@ def full(
     requires_grad: bool = False,
 ) -> Tensor:
     """``fill_value`` everywhere. dtype: that of the value (int64, bool, the default float) unless given."""
-    shape = size_of((size,) if isinstance(size, int) else tuple(size), "full")
+    shape = size_of((size,), "full")
     if isinstance(fill_value, Tensor) and concrete(fill_value) is None:
         kind = fill_value.dtype if dtype is None else as_dtype(dtype)
         return cast(fill_value, kind).reshape(()).expand(shape).clone()
@@ -394,7 +401,7 @@ def scalar_tensor(
 
 @function()
 def arange(
-    start: Any,
+    start: Any = None,
     end: Any = None,
     step: Any = 1,
     *,
@@ -413,6 +420,10 @@ def arange(
     start, end, step = static(start), static(end), static(step)
     if end is None:
         start, end = 0, start
+    elif start is None:
+        start = 0
+    if end is None:
+        raise ArgumentTypeError('arange() missing 1 required positional arguments: "end"')
     if step == 0:
         raise OpError("arange(): step must be nonzero")
     if (end - start) * step < 0:
@@ -568,6 +579,8 @@ def eye(
 
 
 def _new(name: str, factory: Any) -> None:
+    names = {"new_full": {"size", "fill_value"}, "new_tensor": {"data"}}.get(name, {"size"})
+
     def method(
         self: Tensor,
         *args: Any,
@@ -576,9 +589,13 @@ def _new(name: str, factory: Any) -> None:
         requires_grad: bool = False,
         layout: Any = None,
         pin_memory: bool = False,
+        **named: Any,
     ) -> Tensor:
+        if named.keys() - names:
+            raise ArgumentTypeError(f"{name}() got an unexpected keyword argument '{min(named.keys() - names)}'")
         return factory(
             *args,
+            **named,
             dtype=self.dtype if dtype is None else dtype,
             device=self.device if device is None else device,
             requires_grad=requires_grad,

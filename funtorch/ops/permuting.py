@@ -72,7 +72,7 @@ def swapped(ndim: int, dim0: int, dim1: int) -> Sizes:
     return tuple(order)
 
 
-@function(alias=("swapaxes", "swapdims"), method=True)
+@function(alias=("swapdims",), method=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view in which two dimensions have changed places.
 
@@ -83,6 +83,12 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     torch.Size([3, 2])
     """
     return _swap(input, swapped(len(value_of(input).shape), dim0, dim1))
+
+
+@function(method=True)
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """`transpose` under NumPy's name. Raises IndexError if an axis is out of range."""
+    return transpose(input, axis0, axis1)
 
 
 @function(method=True)

@@ -51,8 +51,8 @@ def _new(kind: str, size: tuple, name: str, generator: Any, options: dict, *para
     if dtype.category < dtypes.FLOAT:
         raise OpError(f'"{kind}" not implemented for {dtype.name!r} in {name}()')
     if on_meta(options.get("device")):
-        return without_data(size_of(size, name), dtype.numpy, bool(options.get("requires_grad")))
-    return _placed(sample(kind, size_of(size, name), dtype, generator, *parameters), options)
+        return without_data(size, dtype.numpy, bool(options.get("requires_grad")))
+    return _placed(sample(kind, size, dtype, generator, *parameters), options)
 
 
 def _placed(made: Tensor, options: dict) -> Tensor:
@@ -74,15 +74,15 @@ def _checked(options: dict, name: str) -> dict:
 
 
 @function()
-def rand(*size: Any, generator: Generator | None = None, **options: Any) -> Tensor:
+def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, **options: Any) -> Tensor:
     """Uniform on [0, 1): ``rand(2, 3)``. Options: dtype, device, requires_grad, out."""
-    return _new("uniform", size, "rand", generator, _checked(options, "rand"))
+    return _new("uniform", size_of(sizes, "rand", size), "rand", generator, _checked(options, "rand"))
 
 
 @function()
-def randn(*size: Any, generator: Generator | None = None, **options: Any) -> Tensor:
+def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, **options: Any) -> Tensor:
     """Standard normal: ``randn(2, 3)``. Options: dtype, device, requires_grad, out."""
-    return _new("normal", size, "randn", generator, _checked(options, "randn"))
+    return _new("normal", size_of(sizes, "randn", size), "randn", generator, _checked(options, "randn"))
 
 
 @function()
@@ -202,7 +202,7 @@ def normal(
     if not isinstance(std, Tensor) and std < 0:
         raise OpError(f"normal expects std >= 0.0, but found std {std}")
     if not tensors:
-        made = _new("normal", (size,), "normal", generator, _checked(options, "normal"), float(mean), float(std))
+        made = _new("normal", size_of((size,), "normal"), "normal", generator, _checked(options, "normal"), float(mean), float(std))
         return made if out is None else into(out, made, "normal")
     low = concrete(std) if isinstance(std, Tensor) else None
     if low is not None and (low < 0).any():

@@ -26,7 +26,9 @@ Sizes = tuple[int, ...]
 def sizes_of(sizes: Sequence, name: str, named: Any = None) -> Sizes:
     """Sizes given as separate arguments, as one sequence, or by name, as Python ints. Raises TypeError for anything else."""
     if named is not None:
-        sizes = (named,)
+        sizes = (*sizes, named)
+    elif not sizes:
+        raise ArgumentTypeError(f"{name}() missing 1 required positional arguments: the sizes")
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = sizes[0]
     try:
@@ -127,7 +129,7 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     return call(_copied(wanted), (input,)) if found is None else found
 
 
-def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def view(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, never copied; or, given a dtype, the same bytes read as that type.
 
     Raises:
@@ -136,11 +138,10 @@ def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     >>> torch.arange(6).view(3, 2).shape
     torch.Size([3, 2])
     """
-    kind = size[0] if len(size) == 1 and not isinstance(size[0], (int, Sequence, Tensor)) else dtype
+    kind = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], (int, Sequence, Tensor)) else dtype
     if kind is not None:
         return reinterpreted(self, as_dtype(kind))
-    sizes = inferred(sizes_of(size, "view"), tuple(value_of(self).shape))
-    found = _shown(self, sizes)
+    found = _shown(self, inferred(sizes_of(sizes, "view", size), tuple(value_of(self).shape)))
     if found is None:
         raise OpError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..tensor import Tensor
 from . import registry
 from .declare import function
 from .kept import kept
-from .permuting import t, transpose
+from .permuting import swapaxes, t, transpose
 from .reshaping import sizes_of
 from .squeezing import squeeze, unsqueeze
 from .strided import as_strided
@@ -52,6 +53,27 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """Deprecated in PyTorch: `view`. Raises RuntimeError if the number of elements differs."""
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    wanted = sizes_of(sizes, "resize")
+    if math.prod(wanted) != self.numel():
+        raise OpError(
+            f"requested resize to {list(wanted)}, but the given tensor has a size of {list(self.shape)}. resize can only "
+            "change the shape of a given tensor, while preserving the number of elements."
+        )
+    return self.view(wanted)
+
+
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """Deprecated in PyTorch: `resize` to the shape of another Tensor. Raises RuntimeError as it does."""
+    return resize(self, tuple(tensor.shape))
+
+
+registry.add_method("resize", resize)
+registry.add_method("resize_as", resize_as)
+
+
 @function(name="resize_as_", method=True)
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
     """`resize_` to the shape of another Tensor."""
@@ -80,8 +102,8 @@ def _in_place(view: Callable, name: str) -> Callable:
 
 for _view in (squeeze, unsqueeze, t, transpose, as_strided):
     registry.add_method(f"{_view.__name__}_", _in_place(_view, f"{_view.__name__}_"))
-for _name in ("swapaxes_", "swapdims_"):
-    registry.add_method(_name, _in_place(transpose, _name))
+registry.add_method("swapaxes_", _in_place(swapaxes, "swapaxes_"))
+registry.add_method("swapdims_", _in_place(transpose, "swapdims_"))
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from ..dtypes import INTEGER
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from ..tensor import Tensor
 from .assignment import into
+from . import registry
 from .declare import function
 from .kept import place
 from .windows import ONE, WHOLE, show, show_several
@@ -114,7 +115,7 @@ def _consecutive(lengths: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(parts)
 
 
-@function(method=True, alias=("unsafe_split",))
+@function(alias=("unsafe_split",))
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of equal length (the last may be shorter), or of the given lengths.
 
@@ -176,7 +177,9 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @function(method=True)
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """``sections`` views whose lengths differ by one at most, or views that begin at the given indices.
 
     Raises:
@@ -185,6 +188,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     >>> [len(x) for x in torch.arange(5).tensor_split(3)]
     [2, 2, 1]
     """
+    given = [x for x in (indices_or_sections, indices, sections) if x is not None]
+    if len(given) != 1:
+        raise ArgumentTypeError(f"tensor_split(): one of indices and sections must be given, got {len(given)}")
+    indices_or_sections = given[0]
     at, size = _dim_of(input, dim, "tensor_split")
     if isinstance(indices_or_sections, Handle):
         if indices_or_sections.dim() > 1 or indices_or_sections.dtype.name != "int64":
@@ -231,6 +238,15 @@ def _along(name: str, minimum: int, dim: Any) -> Any:
     split_along.__name__ = split_along.__qualname__ = name
     split_along.__doc__ = f"`tensor_split` along the dimension that gives {name} its name, into equal parts or at indices."
     return split_along
+
+
+def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """`split`, whose parameter has this name in the method."""
+    return split(self, split_size, dim)
+
+
+_split_method.__name__ = _split_method.__qualname__ = "split"
+registry.add_method("split", _split_method)
 
 
 hsplit = function(name="hsplit", method=True)(_along("hsplit", 1, lambda ndim: 0 if ndim == 1 else 1))

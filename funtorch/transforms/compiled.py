@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 import sys
 import threading
 import warnings
@@ -10,6 +11,8 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ..core.engine import CONCRETE
 from ..core.handle import value_of
@@ -50,7 +53,7 @@ class Entry:
 
     def __init__(self, key: tuple, cause: str) -> None:
         self.key = key
-        self.signatures: OrderedDict[Any, tuple[list[weakref.ref], Surroundings]] = OrderedDict()
+        self.signatures: OrderedDict[Any, tuple[list[weakref.ref], Surroundings, list]] = OrderedDict()
         self.variants: list[Variant] = []  # the one that ran last comes first
         self.recordings = 0
         self.misses = 0  # recordings since a program ran
@@ -180,13 +183,15 @@ class Compiled:
     # Recording
 
     def _record(self, entry: Entry, call: Arguments, causes: list[tuple[str, bool]], padding: Padding | None) -> Any:
-        before = modes()
+        before, seeds = modes(), _foreign_draws()
         with Recording(call.tensors) as recording:
             result = self.function(*call.args, **call.kwargs)
         entry.recordings += 1
         entry.misses += 1
         outs, _ = flatten(result, is_leaf=is_one)
         why = self._not_compilable(recording, outs, call, before)
+        if why is None and _foreign_draws() != seeds:
+            why = "it draws from the random numbers of Python or NumPy, which a program can't"
         del outs
         if why is None and padding is not None and recording.draws:
             self._not_dynamic(entry, "it draws random numbers, and there would be more of them")
@@ -214,9 +219,9 @@ class Compiled:
         """Trace what was recorded, if an earlier recording was the same; otherwise keep it for a later one."""
         signature = recording.signature()
         earlier = entry.signatures.get(signature)
-        changed = None if earlier is None else earlier[1].changed()
+        changed = None if earlier is None else earlier[1].changed() or recording.differing_constant(earlier[2])
         if earlier is not None and changed is None:
-            self._trace(entry, recording, call, *earlier, causes, padding)
+            self._trace(entry, recording, call, *earlier[:2], causes, padding)
             return
         entry.reason = "no two calls took the same path" if changed is None else f"{changed} is another at each call"
         inputs: dict[int, set] = {}
@@ -226,7 +231,7 @@ class Compiled:
             self.function, call.rest(), recording.modules.values(), recording.optimizers.values(),
             recording.cells.values(), {k: frozenset(v) for k, v in inputs.items()},
         )  # fmt: skip
-        entry.signatures[signature] = ([weakref.ref(t) for t in call.tensors], surroundings)
+        entry.signatures[signature] = ([weakref.ref(t) for t in call.tensors], surroundings, recording.constants)
         if len(entry.signatures) > 2 * settings.variants:
             entry.signatures.popitem(last=False)
 
@@ -280,6 +285,12 @@ class Compiled:
         if self.fullgraph:
             raise OpError(f"compile({self.name}, fullgraph=True): it can't be one program: {why}") from error
         warnings.warn(f"funtorch.compile({self.name}): for these arguments it stays eager: {why}", stacklevel=_depth())
+
+
+def _foreign_draws() -> tuple:
+    """Where the random numbers of Python and NumPy are."""
+    state = np.random.get_state(legacy=False)["state"]
+    return random.getstate(), state["key"].tobytes(), state["pos"]
 
 
 def _depth() -> int:

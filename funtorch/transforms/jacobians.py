@@ -82,7 +82,7 @@ def _split_rows(rows: Tensor, outs: list[Tensor]) -> list[Tensor]:
     pieces, at = [], 0
     for out in outs:
         size = out.numel()
-        pieces.append(rows.narrow(0, at, size).reshape(*out.shape, *rows.shape[1:]))
+        pieces.append(rows.narrow(0, at, size).reshape((*out.shape, *rows.shape[1:])))
         at += size
     return pieces
 
@@ -132,7 +132,7 @@ def _split_columns(columns: Tensor, leaves: list[Tensor]) -> list[Tensor]:
     last = columns.movedim(0, -1)  # (*S, sum)
     for leaf in leaves:
         size = leaf.numel()
-        pieces.append(last.narrow(-1, at, size).reshape(*columns.shape[1:], *leaf.shape))
+        pieces.append(last.narrow(-1, at, size).reshape((*columns.shape[1:], *leaf.shape)))
         at += size
     return pieces
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import types
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..core.handle import Handle, make, value_of
 from ..core.recorder import Disagreement, Tracing
 from ..core.tape import FreedNode, place_of
 from ..core.trees import flatten
-from ..core.views import At, is_contiguous, refresh
+from ..core.views import At, is_contiguous, note_view, refresh
 from ..size import Size
 from .surroundings import is_module
 
@@ -49,10 +48,8 @@ class View:
         result = make(None)
         result._base, result._chain, result._seen = base, (*before, *links), -1
         result._detached, result._siblings = self.detached, self.siblings
-        if base._views is None:
-            base._views = weakref.WeakSet()
         refresh(result)
-        base._views.add(result)
+        note_view(base, result)
         return result
 
 

@@ -1,5 +1,9 @@
 """Random numbers: the same seed gives the same numbers, compiled and eager, and what comes afterwards is the same too."""
 
+import itertools
+import random
+
+import numpy as np
 from harness import Cases, Plan, batch, net, tensor
 
 import funtorch
@@ -117,6 +121,24 @@ def forked_inside():
         return x + funtorch.rand(2)
 
     return Plan(step, batch(2))
+
+
+@cases(eager="random numbers of Python or NumPy")
+def drawn_by_python():
+    random.seed(3)
+    return Plan(lambda x: x * 2 if random.random() < 0.5 else x, batch(2))
+
+
+@cases(eager="random numbers of Python or NumPy")
+def drawn_by_numpy():
+    np.random.seed(3)
+    return Plan(lambda x: x + funtorch.from_numpy(np.random.rand(2)), batch(2))
+
+
+@cases(eager="a number at .* is another at each call")
+def numbers_from_somewhere_else():
+    source = itertools.count()
+    return Plan(lambda x: x * (next(source) * 0.5), batch(2))
 
 
 @cases(10)

@@ -21,14 +21,8 @@ import funtorch
 HERE = Path(__file__).parent
 EXAMPLES = (HERE / "census_examples.txt").read_text().splitlines()
 MODULES = {"F": "torch.nn.functional"}
-# What torch takes there and no small call can show: what surrounds the name, or a GPU.
-NOT_SHOWN = {("torch.sparse_coo_tensor", "requires_grad")}
-# What torch itself refuses, and so can't have been Tensor's or torch's own in the code that was read.
-REFUSED = {
-    ("torch.zeros", "memory_format"),
-    ("torch.einsum", "backend"),
-    ("torch.empty_like", "requires_grad"),
-}
+# What torch itself refuses, and so belongs to other objects in the code that was read.
+REFUSED = {("torch.zeros", "memory_format"), ("torch.einsum", "backend")}
 
 
 @functools.lru_cache
@@ -124,8 +118,7 @@ def plain(module: Any, value: Any) -> Any:
 
 def outcome(module: Any, line: str) -> Any:
     with warnings.catch_warnings():
-        if module is torch:  # it warns of what it deprecates
-            warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # some of it is deprecated
         try:
             return plain(module, eval(line, scope(module)))
         except Exception as error:
@@ -154,14 +147,15 @@ def test_every_name_is_there():
     from funtorch.naming.missing import NotThere
 
     absent = []
+    of_complex = funtorch.zeros(2, 2, dtype=funtorch.complex64)
     for row in census():
         holder, _, name = row["name"].rpartition(".")
-        owner = functools.reduce(getattr, holder.split(".")[1:], funtorch) if holder != "Tensor" else funtorch.zeros(2, 2)
+        owner = functools.reduce(getattr, holder.split(".")[1:], funtorch) if holder != "Tensor" else of_complex
         if not hasattr(owner, name) or isinstance(getattr(owner, name), NotThere):
             absent.append(row["name"])
-    assert absent == ["Tensor.values", "Tensor.indices"]  # methods of sparse Tensors alone
+    assert absent == []
 
 
 def test_every_keyword_is_shown():
     wanted = {(row["name"], each) for row in census() if row["kind"] not in ("dtype", "value") for each in ("", *row["keywords"].split())}
-    assert sorted(wanted - shown() - NOT_SHOWN - REFUSED) == []
+    assert sorted(wanted - shown() - REFUSED) == []

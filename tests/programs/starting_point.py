@@ -15,7 +15,7 @@ def fill(torch, module, rng: np.random.Generator):
     """``module`` with each parameter overwritten by ``draw``, in the order of ``named_parameters``."""
     with torch.no_grad():
         for name, parameter in module.named_parameters():
-            parameter.copy_(torch.from_numpy(draw(rng, name, tuple(parameter.shape))))
+            parameter.copy_(torch.from_numpy(np.asarray(draw(rng, name, tuple(parameter.shape)))))
     return module
 
 

@@ -233,7 +233,8 @@ def script(tmp_path):
             [sys.executable, str(path), where], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
             start_new_session=True,
         )  # fmt: skip
-        assert [process.stdout.readline() for _ in range(2)] == ["script\n", "under way\n"]
+        begun = [process.stdout.readline() for _ in range(2)]
+        assert begun == ["script\n", "under way\n"], process.communicate()
         workers = psutil.Process(process.pid).children(recursive=True)
         assert len(workers) == 2
         return process, workers
