@@ -46,7 +46,7 @@ from .determinism import (
 from .devices import device
 from .dtypes import can_cast, dtype, promote_types
 from .dtypes import set_default as set_default_dtype
-from .layouts import layout
+from .layouts import layout, memory_format
 from .legacy_types import CPU_TYPES as _CPU_TYPES
 from .legacy_types import set_default_tensor_type
 from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
@@ -73,8 +73,6 @@ globals().update(_STORAGE_TYPES)
 get_default_dtype = _dtypes.default
 compile, vmap = transforms.compile, transforms.vmap
 globals().update(_layouts.PUBLIC)
-contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
-channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
 newaxis = None
 
 
@@ -107,6 +105,8 @@ _LAZY_NAMES = {
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
     ),
     "transforms.control_flow": ("cond", "while_loop"),
+    "amp.grad_scaler": ("GradScaler",),
+    "utils.dlpack": ("to_dlpack",),
     "sparse.products": ("hspmm", "smm", "spmm", "sspaddmm"),
 }  # fmt: skip
 _LAZY_HOME = {name: module for module, names in _LAZY_NAMES.items() for name in names}

@@ -1,4 +1,4 @@
-"""Layouts: how a Tensor's elements are stored. Objects that print as PyTorch's do, and know nothing of the rest."""
+"""Layouts and memory formats: how a Tensor's elements are stored. They print as PyTorch's do, and know nothing of the rest."""
 
 from __future__ import annotations
 
@@ -18,11 +18,19 @@ class layout:  # noqa: N801
         return by_name, (self.name,)
 
 
+class memory_format(layout):  # noqa: N801
+    """The order of a strided Tensor's dimensions in memory. XLA chooses its own: these are accepted and change nothing."""
+
+    __slots__ = ()
+
+
 NAMES = ("strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
 PUBLIC = {name: layout(name) for name in NAMES}
 strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = PUBLIC.values()
+FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+PUBLIC |= {name: memory_format(name) for name in FORMATS}
 
 
 def by_name(name: str) -> layout:
-    """The layout called ``name``."""
+    """The layout or memory format called ``name``."""
     return PUBLIC[name]

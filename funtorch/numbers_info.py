@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -11,7 +12,17 @@ from . import dtypes
 from .errors import ArgumentTypeError
 
 
-class finfo:  # noqa: N801
+class _Limits:
+    dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.dtype == other.dtype  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dtype))
+
+
+class finfo(_Limits):  # noqa: N801
     """The limits of a floating-point (or complex) dtype; without one, of the default dtype.
 
     >>> import funtorch as torch
@@ -30,7 +41,7 @@ class finfo:  # noqa: N801
         self.max = float(info.max)
         self.min = float(info.min)
         self.tiny = self.smallest_normal = float(info.tiny)
-        self.resolution = float(info.resolution)
+        self.resolution = 10.0 ** -math.floor(info.nmant * math.log10(2))
 
     def __repr__(self) -> str:
         return (
@@ -39,11 +50,13 @@ class finfo:  # noqa: N801
         )
 
 
-class iinfo:  # noqa: N801
+class iinfo(_Limits):  # noqa: N801
     """The limits of an integer dtype."""
 
     def __init__(self, type: Any) -> None:
         kind = dtypes.as_dtype(type)
+        if kind.category == dtypes.BOOL:
+            raise ArgumentTypeError("torch.bool is not supported by torch.iinfo")
         if kind.category != dtypes.INTEGER:
             raise ArgumentTypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{kind!r}'")
         info: Any = np.iinfo(kind.numpy)

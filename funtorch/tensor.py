@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from .core.forked import as_numpy
 from .core.handle import Handle, announce, make, value_of
 from .core.levels import WRAPPED, inner_of
 from .core.meta import NO_DATA, MetaArray
-from .core.state import state
+from .core.state import state, watched
 from .core.views import alias, is_contiguous, layout, replace_data
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
@@ -24,6 +25,7 @@ from .errors import ArgumentTypeError, MissingError, OpError, TracedValueError
 from .layouts import strided
 from .size import Size
 
+as_size = tuple.__new__  # without the checks of `Size`
 ONE_VALUE = "a Tensor with {} elements cannot be converted to Scalar"
 
 
@@ -67,7 +69,7 @@ class Tensor(Handle):
 
     @property
     def shape(self) -> Size:
-        return Size(value_of(self).shape)
+        return as_size(Size, value_of(self).shape)
 
     @property
     def dtype(self) -> dtype:
@@ -96,7 +98,7 @@ class Tensor(Handle):
         """The shape, or its size along ``dim``. Raises IndexError if there is no such dimension."""
         shape = value_of(self).shape
         if dim is None:
-            return Size(shape)
+            return as_size(Size, shape)
         from .core.dims import wrap_dim
 
         return shape[wrap_dim(dim, len(shape))]
@@ -107,7 +109,7 @@ class Tensor(Handle):
     ndimension = dim
 
     def numel(self) -> int:
-        return Size(value_of(self).shape).numel()
+        return math.prod(value_of(self).shape)
 
     nelement = numel
 
@@ -162,6 +164,7 @@ class Tensor(Handle):
     is_mkldnn = property(lambda self: False)
     is_mps = property(lambda self: False)
     is_xpu = property(lambda self: False)
+    is_ipu = is_maia = is_mtia = is_vulkan = property(lambda self: False)
     is_xla = property(lambda self: self.device.type == "tpu")
 
     name = property(lambda self: None)
@@ -340,6 +343,9 @@ class Tensor(Handle):
 
     def item(self) -> Any:
         """The only element as a Python number. Raises RuntimeError if there are more or none."""
+        payload = value_of(self)
+        if type(payload) is np.ndarray and payload.size == 1 and not watched:
+            return payload.item()
         if self.numel() != 1:
             raise OpError(ONE_VALUE.format(self.numel()))
         return self._host("item()").reshape(()).item()

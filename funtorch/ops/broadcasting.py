@@ -74,6 +74,11 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     return _expand(self, expanded(tuple(value_of(self).shape), sizes_of(sizes, "expand", size)))
 
 
+def _broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+    """`expand`, whose sizes must all be given. Raises RuntimeError if one other than 1 would have to change."""
+    return expand(self, sizes_of(sizes, "broadcast_to", size))
+
+
 def _expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``expand`` to the shape of ``other``."""
     return expand(self, tuple(other.shape))
@@ -83,10 +88,13 @@ registry.add_method("expand", expand)
 registry.add_method("expand_as", _expand_as)
 
 
-@function(method=True)
+@function()
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
     """``input.expand(size)``."""
     return expand(input, tuple(size))
+
+
+registry.add_method("broadcast_to", _broadcast_to)
 
 
 @function()

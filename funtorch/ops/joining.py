@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..core.call import call
 from ..core.dims import wrap_dim
+from ..core.handle import value_of
 from ..core.promotion import result_type
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 from .assignment import cast, into
 from .declare import function, sequence_argument
 from .kept import kept
-
-
-def _is_empty_vector(shape: tuple[int, ...]) -> bool:
-    return shape == (0,)
 
 
 @kept("cat")
@@ -28,10 +26,11 @@ def _cat(dim: int) -> Any:
     return pure
 
 
-def _check_sizes(tensors: list[Any], dim: int, name: str) -> None:
-    first = tuple(tensors[0].shape)
-    for number, x in enumerate(tensors):
-        shape = tuple(x.shape)
+def _check_sizes(shapes: Sequence[tuple[int, ...]], dim: int) -> None:
+    first = shapes[0]
+    for number, shape in enumerate(shapes):
+        if shape == first:
+            continue
         if len(shape) != len(first):
             raise OpError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         if shape[:dim] + shape[dim + 1 :] != first[:dim] + first[dim + 1 :]:
@@ -67,14 +66,19 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     tensors = sequence_argument(tensors, "cat", "tensors", 1)
     if not tensors:
         raise ArgumentValueError("torch.cat(): expected a non-empty list of Tensors")
-    for number, x in enumerate(tensors):
-        if not x.shape:
-            raise OpError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
-    common = result_type(tensors) if out is None else out.dtype
-    given = [x for x in tensors if not _is_empty_vector(x.shape)] or list(tensors[:1])
-    at = wrap_dim(dim, len(given[0].shape))
-    _check_sizes(given, at, "cat")
-    result = call(_cat(at), [cast(x, common) for x in given])
+    shapes = [value_of(x).shape for x in tensors]
+    if () in shapes:
+        raise OpError(f"zero-dimensional tensor (at position {shapes.index(())}) cannot be concatenated")
+    given = tensors
+    if (0,) in shapes:  # these are left out
+        given = [x for x, shape in zip(tensors, shapes, strict=True) if shape != (0,)] or list(tensors[:1])
+        shapes = [x._payload.shape for x in given]
+    at = wrap_dim(dim, len(shapes[0]))
+    _check_sizes(shapes, at)
+    if out is not None or len({x._payload.dtype for x in tensors}) > 1:
+        common = result_type(tensors) if out is None else out.dtype
+        given = [cast(x, common) for x in given]
+    result = call(_cat(at), given)
     return result if out is None else into(out, result, "cat")
 
 

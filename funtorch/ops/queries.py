@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor import Tensor
+from . import registry
 from .declare import function
 
 
@@ -38,10 +39,26 @@ def detach(input: Tensor) -> Tensor:
     return input.detach()
 
 
-@function()
+@function(method=True)
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two Tensors have the same shape."""
     return input.shape == other.shape
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two Tensors show the same elements in the same layout."""
+    return self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape and self.stride() == tensor.stride()
+
+
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost."""
+    strides = self.stride()
+    return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
+
+
+registry.add_method("is_set_to", is_set_to)
+registry.add_method("dim_order", dim_order)
+registry.add_method("const_data_ptr", Tensor.data_ptr)
 
 
 @function()

@@ -53,7 +53,13 @@ def _text(self: Any) -> str:
 def _made(name: str, fields: str) -> type:
     base = namedtuple(name, fields.split(), module=_MODULE)  # type: ignore[misc]
     doc = f"What ``{name}`` gives: a named tuple of {', '.join(fields.split())}."
-    return type(name, (base,), {"__slots__": (), "__repr__": _text, "__module__": _MODULE, "__doc__": doc})
+
+    def new(cls: Any, *values: Any, **named: Any) -> Any:
+        if len(values) == 1 and isinstance(values[0], (tuple, list)):
+            values = tuple(values[0])
+        return base.__new__(cls, *values, **named)
+
+    return type(name, (base,), {"__slots__": (), "__new__": new, "__repr__": _text, "__module__": _MODULE, "__doc__": doc})
 
 
 TYPES: dict[str, Any] = {name: _made(name, fields) for name, fields in _FIELDS.items()}

@@ -247,6 +247,7 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
 
 _split_method.__name__ = _split_method.__qualname__ = "split"
 registry.add_method("split", _split_method)
+registry.add_method("unsafe_split", _split_method)
 
 
 hsplit = function(name="hsplit", method=True)(_along("hsplit", 1, lambda ndim: 0 if ndim == 1 else 1))

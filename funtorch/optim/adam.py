@@ -10,10 +10,12 @@ import jax.numpy as jnp
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
+from .pieces import separable
 from .ruled import check_rate, scalar
 from .update import apply_rule, counter, safe_sqrt
 
 
+@separable
 def adam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, amsgrad: bool, maximize: bool) -> tuple:
     """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; p = p - lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)."""
     g = -grad if maximize else grad

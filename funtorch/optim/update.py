@@ -24,6 +24,7 @@ from ..core.state import state as mode
 from ..core.views import write
 from ..errors import OpError
 from ..tensor import Tensor
+from .pieces import Pieces, small_ones
 
 Rule = Callable[..., tuple[Any, dict[str, Any]]]
 TAKE_SPARSE = frozenset({"sgd", "adagrad"})
@@ -97,13 +98,22 @@ def apply_rule(
     counters = _counters(states)
     order = {key: i for i, key in enumerate(counters)}
     shared = tuple(order[id(s["step"])] for s in states) if counters else ()
-    op = _step_op(rule, tuple(sorted(options.items())), tuple(keys), shared, len(params), tuple(numbers))
+    make_op = functools.partial(_step_op, rule, tuple(sorted(options.items())), tuple(keys))
     held = [s[key] for key in keys for s in states]
     values = [_number(group, name) for name in numbers]
     targets = [*params, *held, *counters.values()]
     args = [*params, *(p.grad for p in params), *held, *counters.values(), *values]
-    if not differentiable and mode.recorder is None and _replaced(op, targets, args):
+    if not differentiable and mode.recorder is None and _is_plain(targets, args):
+        together = small_ones(params) if getattr(rule, "separable", False) and len(counters) < 2 else []
+        if together:
+            pieces = Pieces(together, len(params))
+            shared = (0,) * pieces.count if counters else ()
+            op = make_op(shared, pieces.count, tuple(numbers))
+            pieces.replace(op, targets, args)
+        else:
+            _replace(make_op(shared, len(params), tuple(numbers)), targets, args)
         return
+    op = make_op(shared, len(params), tuple(numbers))
     if any(is_foreign(p.grad) for p in params):
         args[len(params) : 2 * len(params)] = [_strided(rule, p.grad, options) for p in params]
     results = call(op, args, recording=differentiable)
@@ -147,15 +157,17 @@ def counter(step: Tensor, owners: int) -> Tensor:
     return step
 
 
-def _replaced(op: Op, targets: list[Tensor], args: list[Any]) -> bool:
-    """The common case, without the ceremony: plain arrays, nothing recorded, no views. Says whether it was that."""
+def _is_plain(targets: list[Tensor], args: list[Any]) -> bool:
+    """Whether this is the common case, which needs no ceremony: plain arrays and no views."""
     values = [a._payload if isinstance(a, Handle) else a for a in args]
-    if not all([type(v) in CONCRETE for v in values]) or any([t._base is not None for t in targets]):
-        return False
+    return all([type(v) in CONCRETE for v in values]) and not any([t._base is not None for t in targets])
+
+
+def _replace(op: Op, targets: list[Tensor], args: list[Any]) -> None:
+    values = [a._payload if isinstance(a, Handle) else a for a in args]
     for target, new in zip(targets, run(op, values), strict=True):
         target._payload = new
         target._version += 1
-    return True
 
 
 def _number(group: dict[str, Any], name: str) -> Any:

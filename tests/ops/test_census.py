@@ -157,5 +157,10 @@ def test_every_name_is_there():
 
 
 def test_every_keyword_is_shown():
-    wanted = {(row["name"], each) for row in census() if row["kind"] not in ("dtype", "value") for each in ("", *row["keywords"].split())}
+    wanted = {
+        (row["name"], each)
+        for row in census()
+        if row["kind"] not in ("dtype", "value")
+        for each in ("", *row["keywords"].split())
+    }
     assert sorted(wanted - shown() - REFUSED) == []
