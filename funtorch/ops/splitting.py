@@ -12,8 +12,8 @@ from ..core.views import concrete
 from ..dtypes import INTEGER
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from ..tensor import Tensor
-from .assignment import into
 from . import registry
+from .assignment import into
 from .declare import function
 from .kept import place
 from .windows import ONE, WHOLE, show, show_several

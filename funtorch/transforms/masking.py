@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from ..core import jaxpr_classes
 from ..errors import FuntorchError
+
+if TYPE_CHECKING:
+    from jax.extend.core import ClosedJaxpr, Jaxpr
 
 Padded = tuple[int, int]  # the axis, and how many entries each unit of the size has there
 
@@ -118,7 +121,7 @@ def _evaluate(jaxprs: Sequence[Jaxpr], consts: list, arrays: Sequence[Any], size
     env.update((var, sizes.constant(*values)) for var, values in zip(first.constvars, consts, strict=True))
 
     def read(atoms: tuple) -> Any:
-        if not isinstance(atoms[0], Literal):
+        if not isinstance(atoms[0], jaxpr_classes.Literal):
             return env[atoms[0]]
         number = sizes.number(*(atom.val for atom in atoms))
         return atoms[0].val if number is None else jnp.asarray(number(size)).astype(atoms[0].val.dtype)
@@ -144,7 +147,7 @@ INNER = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr", "cust
 def _inside(eqns: Sequence[Any]) -> tuple[list[Jaxpr], list]:
     """The jaxprs that equations call, and their constants."""
     inner = [eqn.params[INNER[eqn.primitive.name]] for eqn in eqns]
-    if isinstance(inner[0], ClosedJaxpr):
+    if isinstance(inner[0], jaxpr_classes.ClosedJaxpr):
         return [each.jaxpr for each in inner], list(zip(*(each.consts for each in inner), strict=True))
     return inner, []
 

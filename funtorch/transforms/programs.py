@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
+from ..core import jaxpr_classes
 from ..core.op import Op
 from .counting import counters
+
+if TYPE_CHECKING:
+    from jax.extend.core import ClosedJaxpr, Jaxpr
 
 MOST = 256
 # Values in small types are rounded where eager code rounds them, not kept in float32 between ops.
@@ -23,7 +26,7 @@ class Program:
     """A jaxpr as an Op, and compiled for each choice of arguments that it may overwrite."""
 
     def __init__(self, closed: ClosedJaxpr, name: str) -> None:
-        flat = jaxpr_as_fun(closed)
+        flat = jaxpr_classes.jaxpr_as_fun(closed)
         self.op = Op(lambda *arrays: tuple(flat(*arrays)), name)
         self.kernels: dict[tuple[int, ...], Callable] = {}
 
@@ -73,7 +76,7 @@ def _of_jaxpr(jaxpr: Jaxpr) -> tuple:
         return numbers.setdefault(var, len(numbers))
 
     def atom(var: Any) -> Any:
-        return _of_constant(var.val) + (str(var.aval),) if isinstance(var, Literal) else number(var)
+        return _of_constant(var.val) + (str(var.aval),) if isinstance(var, jaxpr_classes.Literal) else number(var)
 
     heads = [(number(v), str(v.aval)) for v in (*jaxpr.constvars, *jaxpr.invars)]
     steps = [
@@ -89,9 +92,9 @@ def _of_jaxpr(jaxpr: Jaxpr) -> tuple:
 
 
 def _of_parameter(value: Any) -> Any:
-    if isinstance(value, ClosedJaxpr):
+    if isinstance(value, jaxpr_classes.ClosedJaxpr):
         return fingerprint(value)
-    if isinstance(value, Jaxpr):
+    if isinstance(value, jaxpr_classes.Jaxpr):
         return _of_jaxpr(value)
     if isinstance(value, (tuple, list)):
         return tuple(map(_of_parameter, value))

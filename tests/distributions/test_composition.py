@@ -304,3 +304,21 @@ def test_modules_are_where_pytorch_has_them(name: str):
 def test_the_package_is_loaded_when_it_is_asked_for():
     code = "import funtorch, sys; a = 'funtorch.distributions' in sys.modules; funtorch.distributions.Normal; print(a)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+def test_checks_inside_of_a_loop():
+    """Say what is wrong when the loop has run."""
+
+    def step(total: Any, scale: Any) -> tuple:
+        made = d.Normal(total, scale)
+        return total + made.log_prob(funtorch.tensor(0.5)), made.log_prob(funtorch.tensor(0.0))
+
+    def looped(scales: Any) -> Any:
+        return funtorch.transforms.scan(step, funtorch.tensor(0.0), scales)[0]
+
+    expected = funtorch.tensor(0.0)
+    for _ in range(3):
+        expected = step(expected, funtorch.tensor(1.0))[0]
+    assert float(looped(funtorch.ones(3))) == pytest.approx(float(expected), rel=1e-5)
+    with pytest.raises(ValueError, match="Expected parameter scale of Normal to satisfy the constraint GreaterThan"):
+        looped(funtorch.tensor([1.0, -1.0, 1.0]))

@@ -188,9 +188,8 @@ def test_memory_formats_change_no_values():
 
 
 def test_named_results_have_torch_s_fields():
-    ours, theirs = funtorch.return_types, torch.return_types
-    for name, made in ours.TYPES.items():
+    for name, made in TYPES.items():
         want = [
-            field for field in dir(getattr(theirs, name)) if not field.startswith(("_", "n_")) and field not in ("count", "index")
+            field for field in dir(getattr(torch.return_types, name)) if not field.startswith(("_", "n_")) and field not in ("count", "index")
         ]
         assert sorted(made._fields) == want, name

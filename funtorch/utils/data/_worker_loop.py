@@ -4,6 +4,10 @@ Worker processes are forked where the system can (Linux): they see whatever the 
 too, and the script is not run again. That is safe beside JAX because a forked worker never calls XLA: funtorch's host
 tier runs its Tensors with NumPy (see `core.forked`). Started by "spawn" or "forkserver" a worker has an XLA of its own, on
 the CPU: it must never claim a GPU.
+
+Funtorch's own compiling thread stands still while a worker is forked. A thread of the user's that is inside of JAX at that
+very moment may hold a lock of jaxlib's, on which the worker then waits for ever (seen once in some 1000 forks beside a thread
+that did nothing but compile): such programs take "spawn".
 """
 
 from __future__ import annotations
