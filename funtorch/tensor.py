@@ -373,6 +373,10 @@ class Tensor(Handle):
             array = array.astype(dtype, copy=bool(copy))
         return array.copy() if copy else array
 
+    def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Tensor:
+        """What NumPy makes of a Tensor is a Tensor again; of bools, PyTorch makes uint8."""
+        return Tensor._of_numpy(array.astype(np.uint8) if array.dtype == bool else array)
+
     def __jax_array__(self) -> Any:
         payload = value_of(self)
         if type(payload) in WRAPPED:

@@ -34,7 +34,7 @@ class Disagreement(FuntorchError):
 def user_place() -> str:
     """The file and line, outside of this package, that are running."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<op ")):
         frame = frame.f_back
     return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -105,6 +105,7 @@ class Recording(Watcher):
         self.effects: list[tuple[Callable, Any]] = []
         self.decisions: list[tuple[str, np.ndarray, str]] = []  # what was asked, the value, the file and line
         self.constants: list[tuple[Any, str]] = []  # numbers of Python's that ops took, and the file and line
+        self.free: set[float] = set()  # hyperparameters, which may change
         self.modules: dict[int, Any] = {}
         self.modes: list[tuple[int, bool]] = []  # the calls of modules, each with its training flag
         self.optimizers: dict[int, Any] = {}
@@ -117,7 +118,7 @@ class Recording(Watcher):
             if isinstance(arg, Handle):
                 if id(arg) not in self.inside:
                     self._cell(arg)
-            elif isinstance(arg, np.ndarray) and arg.size == 1:
+            elif isinstance(arg, np.ndarray) and arg.size == 1 and arg.dtype.kind in "fc":
                 self.constants.append((arg.item(), user_place()))
 
     def _cell(self, tensor: Handle) -> None:
@@ -188,7 +189,10 @@ class Recording(Watcher):
         if self.effects:
             self.refuse("it reads a hyperparameter after a schedule has changed it")
         self.numbers.append((container, path))
-        return look_up(container, path)
+        value = look_up(container, path)
+        if isinstance(value, (int, float)):
+            self.free.add(value)
+        return value
 
     def effect(self, thunk: Callable, key: Any) -> None:
         """Python state changes in a way that is the same at each call: a program's call does it again at its end."""
@@ -225,10 +229,8 @@ class Recording(Watcher):
 
     def differing_constant(self, earlier: list[tuple[Any, str]]) -> str | None:
         """Where a number of Python's is another than in an earlier recording's ``constants``; hyperparameters may be."""
-        known = [look_up(container, path) for container, path in self.numbers]
-        free = {value for value in known if isinstance(value, (int, float))}
         for (now, place), (was, _) in zip(self.constants, earlier, strict=False):
-            if now != was and now == now and now not in free:
+            if now != was and now == now and now not in self.free:
                 return f"a number at {place} ({was!r}, then {now!r})"
         return None
 

@@ -103,15 +103,17 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     tensors = sequence_argument(tensors, "stack", "tensors", 1)
     if not tensors:
         raise OpError("stack expects a non-empty TensorList")
-    first = tuple(tensors[0].shape)
-    for number, x in enumerate(tensors):
-        if tuple(x.shape) != first:
+    shapes = [value_of(x).shape for x in tensors]
+    first = shapes[0]
+    for number, shape in enumerate(shapes):
+        if shape != first:
             raise OpError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.shape)} at entry "
-                f"{number}"
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(shape)} at entry {number}"
             )
-    common = result_type(tensors)
-    result = call(_stack(wrap_dim(dim, len(first) + 1)), [cast(x, common) for x in tensors])
+    if len({x._payload.dtype for x in tensors}) > 1:
+        common = result_type(tensors)
+        tensors = [cast(x, common) for x in tensors]
+    result = call(_stack(wrap_dim(dim, len(first) + 1)), tensors)
     return result if out is None else into(out, result, "stack")
 
 

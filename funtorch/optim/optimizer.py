@@ -21,12 +21,34 @@ from ..utils.hooks import RemovableHandle
 ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]  # what an optimiser is made of
 
 
+_pre_hooks: OrderedDict[int, Callable] = OrderedDict()  # of all optimisers
+_post_hooks: OrderedDict[int, Callable] = OrderedDict()
+
+
 class _Required:
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
 required = _Required()
+
+
+def _registered(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimiser; it may return other args and kwargs."""
+    return _registered(_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of every optimiser."""
+    return _registered(_post_hooks, hook)
 
 
 def _profiled(step: Callable) -> Callable:
@@ -36,13 +58,14 @@ def _profiled(step: Callable) -> Callable:
     def with_hooks(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if mode.recorder is not None:
             mode.recorder.stepped(self)
-        for hook in list(self._optimizer_step_pre_hooks.values()):
+        own = self.__dict__  # which lacks hooks where a wrapper of another optimiser never called __init__
+        for hook in [*_pre_hooks.values(), *own.get("_optimizer_step_pre_hooks", {}).values()]:
             changed = hook(self, args, kwargs)
             if changed is not None:
                 args, kwargs = changed
         self._opt_called = True  # schedules warn when they are asked first
         result = step(self, *args, **kwargs)
-        for hook in list(self._optimizer_step_post_hooks.values()):
+        for hook in [*own.get("_optimizer_step_post_hooks", {}).values(), *_post_hooks.values()]:
             hook(self, args, kwargs)
         return result
 
@@ -181,12 +204,7 @@ class Optimizer:
     # Hooks
 
     def _hook(self, name: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        hooks = getattr(self, f"_optimizer_{name}_hooks")
-        handle = RemovableHandle(hooks)
-        hooks[handle.id] = hook
-        if prepend:
-            hooks.move_to_end(handle.id, last=False)
-        return handle
+        return _registered(getattr(self, f"_optimizer_{name}_hooks"), hook, prepend)
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step."""

@@ -219,7 +219,9 @@ class Compiled:
         """Trace what was recorded, if an earlier recording was the same; otherwise keep it for a later one."""
         signature = recording.signature()
         earlier = entry.signatures.get(signature)
-        changed = None if earlier is None else earlier[1].changed() or recording.differing_constant(earlier[2])
+        changed = None if earlier is None else earlier[1].changed()
+        if earlier is not None and changed is None and padding is None:
+            changed = recording.differing_constant(earlier[2])
         if earlier is not None and changed is None:
             self._trace(entry, recording, call, *earlier[:2], causes, padding)
             return

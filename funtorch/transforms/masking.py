@@ -64,7 +64,9 @@ class Sizes:
             for form in forms:
                 if all(math.isclose(form(n), v, rel_tol=1e-6) for n, v in zip(self.all, found, strict=True)):
                     return form
-        raise Unpaddable(f"it computes with a number that depends on the size ({values[0]} at {self.all[0]}, {values[1]} at {self.all[1]})")
+        raise Unpaddable(
+            f"it computes with a number that depends on the size ({values[0]} at {self.all[0]}, {values[1]} at {self.all[1]})"
+        )
 
     def constant(self, *values: Any) -> Any:
         """A constant of the program: one that grows with the size must begin as in a larger one."""

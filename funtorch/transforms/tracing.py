@@ -90,7 +90,9 @@ class Trace:
         """The program for a bucket; its last argument is the size."""
 
         def trace(size: int) -> tuple[list, Any, list]:
-            shapes = [padding.shape(self.taken[i], s.shape, size) if i < len(self.taken) else s.shape for i, s in enumerate(specs)]
+            shapes = [
+                padding.shape(self.taken[i], s.shape, size) if i < len(self.taken) else s.shape for i, s in enumerate(specs)
+            ]
             sized = [jax.ShapeDtypeStruct(shape, s.dtype) for shape, s in zip(shapes, specs, strict=True)]
             return sized, jax.make_jaxpr(self._run)(*sized), self.results
 
@@ -185,7 +187,12 @@ class Trace:
         grads = [t._grad for t, (left, _) in zip(self.written_grads, self.left, strict=True) if left in (FRESH, SAME)]
         self.guards = self.recording.decisions
         self.flags = self._flags()
-        outputs = [*outcomes.values, *map(value_of, self.written), *[value_of(g) for g in grads if g is not None], *tracing.guards]
+        outputs = [
+            *outcomes.values,
+            *map(value_of, self.written),
+            *[value_of(g) for g in grads if g is not None],
+            *tracing.guards,
+        ]
         return [array(value) for value in outputs]
 
     def _flags(self) -> list[tuple[Handle, bool]]:

@@ -46,7 +46,11 @@ def run(torch, seed: int = 0) -> dict:
         lengths = torch.tensor([len(sample["words"]) for sample in samples])
         offsets = torch.cat([torch.zeros(1, dtype=torch.long), lengths.cumsum(0)[:-1]])
         words = torch.cat([sample["words"] for sample in samples])
-        return (words, offsets), torch.tensor([sample["label"] for sample in samples], dtype=torch.float32), [sample["name"] for sample in samples]
+        return (
+            (words, offsets),
+            torch.tensor([sample["label"] for sample in samples], dtype=torch.float32),
+            [sample["name"] for sample in samples],
+        )
 
     reviews = Reviews(rng)
     train, held_out = data.random_split(reviews, [0.75, 0.25], generator=torch.Generator().manual_seed(seed))
@@ -67,7 +71,10 @@ def run(torch, seed: int = 0) -> dict:
             losses.append(loss.item())
             names.append([int(name.split()[-1]) for name in batch])
     with torch.no_grad():
-        tests = [model[1](model[0](words, offsets)).squeeze(-1).gt(0).eq(labels).sum().item() for (words, offsets), labels, _ in test_loader]
+        tests = [
+            model[1](model[0](words, offsets)).squeeze(-1).gt(0).eq(labels).sum().item()
+            for (words, offsets), labels, _ in test_loader
+        ]
     everything = next(iter(data.DataLoader(data.ConcatDataset([train, held_out]), batch_size=24, collate_fn=collate)))
     return {
         "loss": losses,

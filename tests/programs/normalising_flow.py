@@ -32,7 +32,9 @@ def build(torch):
             L = torch.tril(self.lower, -1) + torch.eye(4, dtype=x.dtype)
             U = torch.triu(self.upper, diagonal=1) + torch.diag(self.log_diagonal.exp())
             if inverse:
-                y = torch.linalg.solve_triangular(U, torch.linalg.solve_triangular(L, x.T, upper=False, unitriangular=True), upper=True)
+                y = torch.linalg.solve_triangular(
+                    U, torch.linalg.solve_triangular(L, x.T, upper=False, unitriangular=True), upper=True
+                )
                 return y.T[:, torch.argsort(self.order)], self.log_diagonal.sum()
             return torch.index_select(x, 1, self.order) @ (L @ U).T, self.log_diagonal.sum()
 
@@ -48,7 +50,10 @@ def run(torch, seed: int = 0) -> dict:
     optimizer = torch.optim.Adam(flow.parameters(), lr=1e-2, eps=1e-6)
     scheduler = torch.optim.lr_scheduler.SequentialLR(
         optimizer,
-        [torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=4), torch.optim.lr_scheduler.PolynomialLR(optimizer, 8, power=0.9)],
+        [
+            torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=4),
+            torch.optim.lr_scheduler.PolynomialLR(optimizer, 8, power=0.9),
+        ],
         milestones=[4],
     )
     x = torch.from_numpy(np.tanh(rng.normal(size=(32, 4)) @ rng.normal(size=(4, 4))))

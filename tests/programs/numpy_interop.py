@@ -38,16 +38,18 @@ def run(torch, seed: int = 0) -> dict:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        losses.append(float(loss))
+        losses.append(float(loss.detach()))
         history[step] = outputs.mean(dim=0).detach().cpu().numpy()
     order = np.argsort(outputs[:, 0].detach())
-    split = np.array_split(x[torch.from_numpy(order)].numpy(), 3)
+    roots = np.sqrt(outputs.detach().abs()).clamp(max=1) * np.sign(outputs.detach())
+    split = np.array_split(x[torch.as_tensor(order)].numpy(), 3)
     corner = torch.from_numpy(np.ascontiguousarray(raw[::-1, ::2])).numpy().T
     index = np.int64(3)
     return {
         "loss": losses,
         "history": history,
-        "order": order,
+        "order": np.asarray(order),
+        "roots": roots.numpy(),
         "thirds": [float(np.linalg.norm(part)) for part in split],
         "corner": corner,
         "scalars": [x[index, 0].item(), float(torch.tensor(np.float32(0.25))), int(torch.tensor(np.arange(4)).sum())],

@@ -88,4 +88,9 @@ def run(torch, seed: int = 0) -> dict:
             for key in new:
                 kept[key] = new[key] * 0.1 + kept[key] * 0.9
             target.load_state_dict(kept)
-    return {"loss": losses, "actions": actions, "policy": arrays(policy.named_parameters()), "target": arrays(target.named_parameters())}
+    return {
+        "loss": losses,
+        "actions": actions,
+        "policy": arrays(policy.named_parameters()),
+        "target": arrays(target.named_parameters()),
+    }

@@ -23,7 +23,10 @@ def run(torch, seed: int = 0) -> dict:
 
     def crops(x, length: int, count: int):
         starts = rng.integers(0, x.shape[-1] - length + 1, count)
-        return [x.narrow(-1, int(start), length) + 0.1 * torch.from_numpy(rng.normal(size=(*x.shape[:2], length))).float() for start in starts]
+        return [
+            x.narrow(-1, int(start), length) + 0.1 * torch.from_numpy(rng.normal(size=(*x.shape[:2], length))).float()
+            for start in starts
+        ]
 
     losses, entropies = [], []
     for step in range(10):
