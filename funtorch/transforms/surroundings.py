@@ -20,6 +20,7 @@ from ..utils.hooks import RemovableHandle
 from .places import MISSING, PLAIN, Contents, Entries, Place
 
 MOST = 64  # of a container's elements, and of functions looked into
+LONG = 4096  # of a container's elements, compared one by one
 DEPTH = 5  # of objects in attributes of objects
 BYTES = 4096  # of a NumPy array whose elements are compared
 OURS = frozenset(
@@ -128,11 +129,20 @@ class Surroundings:
         if hasattr(fn, "__wrapped__"):
             self.function(fn.__wrapped__)
 
+    def _wrapper(self, fn: types.FunctionType) -> None:
+        """Guard what a function of ours holds that was made around others: ``grad(f)``, ``vmap(f)``."""
+        if id(fn) not in self.seen:
+            self.seen[id(fn)] = fn
+            for cell in fn.__closure__ or ():
+                self.look(_content(cell), (), 1)
+
     def _variable(self, holder: Any, key: Any, label: str, names: tuple) -> None:
         value = holder.get(key, MISSING) if isinstance(holder, dict) else _content(holder)
         if isinstance(value, types.ModuleType) and is_ours(value):
             return
-        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)) and is_ours(value):
+        if isinstance(value, (types.BuiltinFunctionType, type)) and is_ours(value):
+            return
+        if isinstance(value, types.FunctionType) and is_ours(value) and not value.__closure__:
             return
         self.note(holder, key, label)
         self.look(value, names, 0)
@@ -144,7 +154,11 @@ class Surroundings:
         if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             if not is_ours(getattr(value, "func", value)):
                 self.function(value)
+            elif isinstance(value, types.FunctionType):
+                self._wrapper(value)
             return
+        if isinstance(getattr(value, "__dict__", {}).get("__wrapped__"), types.FunctionType):  # a compiled function, for one
+            self.function(value.__dict__["__wrapped__"])
         self.seen[id(value)] = value
         if isinstance(value, (list, dict)) and not hasattr(value, "__dict__"):
             self._container(value, names, depth)
@@ -160,9 +174,9 @@ class Surroundings:
             self._attributes(value, names, depth)
 
     def _container(self, value: Any, names: tuple, depth: int) -> None:
-        if len(value) <= MOST:
+        if len(value) <= LONG:
             self.whole(value, "a list" if isinstance(value, list) else "a dict")
-            for each in list(value.values() if isinstance(value, dict) else value):
+            for each in list(value.values() if isinstance(value, dict) else value)[:MOST]:
                 self.look(each, names, depth + 1)
         elif isinstance(value, dict):
             for key in [k for k in names if k in value]:

@@ -1,5 +1,7 @@
 """compile inside and outside of every transform, and inside itself."""
 
+import functools
+
 import pytest
 from harness import Cases, Plan, batch, check, net, parameter, tensor
 
@@ -134,6 +136,36 @@ def random_numbers_in_each_lane():
         return vmap(lambda x: x + funtorch.rand(2), randomness="different")(xs)
 
     return Plan(step, batch(3, 2))
+
+
+SCALE = 1.0
+
+
+def scaled(x):
+    return (x * x).sum() * SCALE
+
+
+WRAPPED = {
+    "compiled": funtorch.compile(scaled),
+    "grad": grad(scaled),
+    "vmap of grad": vmap(grad(lambda x: scaled(x))),
+    "no_grad": funtorch.no_grad()(scaled),
+    "partial": functools.partial(scaled),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_what_functions_inside_read_is_seen(name):
+    inner = WRAPPED[name]
+    run = funtorch.compile(lambda x: inner(x) * 2)
+    try:
+        for i in range(12):
+            globals()["SCALE"] = 1.0 if i < 6 else 3.0
+            (x,) = batch(2)(i)
+            assert funtorch.allclose(run(x), inner(x) * 2, rtol=1e-12)
+    finally:
+        globals()["SCALE"] = 1.0
+    assert run.counts["compiled"] >= 4
 
 
 def test_backward_twice_through_a_compiled_forward():

@@ -131,6 +131,28 @@ def test_schedule_inside(name):
     check(lambda: scheduled(SCHEDULES[name]), 8)
 
 
+def test_a_schedule_in_verified_calls():
+    def rates(wrap):
+        w = parameter(2)
+        opt = optim.SGD([w], lr=0.1)
+        schedule = optim.lr_scheduler.StepLR(opt, 2, 0.5)
+
+        def step():
+            opt.zero_grad()
+            (w * w).sum().backward()
+            opt.step()
+            schedule.step()
+
+        run = wrap(step)
+        found = []
+        for _ in range(8):
+            run()
+            found += [*w.tolist(), *schedule.get_last_lr()]
+        return found
+
+    assert rates(lambda f: funtorch.compile(f, verify=3)) == pytest.approx(rates(lambda f: f), rel=1e-12)
+
+
 @cases(8)
 def clipped_by_norm():
     return classifier(OPTIMISERS["sgd"], finish=lambda m: nn.utils.clip_grad_norm_(m.parameters(), 0.1))
