@@ -8,16 +8,15 @@ from tempfile import TemporaryDirectory
 
 from changing_pass import SUBJECTS
 from processes import in_turns, output_of
-from timing import QUICK, Effort, Row, agree
+from timing import Effort, Row, agree
 
 FIRST_TARGET, SECOND_TARGET = 1.5, 1.0
 
 
 def rows(effort: Effort) -> Iterator[Row]:
-    rounds = 1 if effort == QUICK else 3
     for subject in SUBJECTS:
         run = {framework: partial(passes, framework, subject) for framework in ("funtorch", "torch")}
-        found = in_turns(run, rounds)
+        found = in_turns(run, effort.processes)
         agree(subject, {framework: each[0]["losses"] for framework, each in found.items()})
         for number, (name, target) in enumerate((("first pass", FIRST_TARGET), ("second pass", SECOND_TARGET))):
             times = {f: statistics.median(each["milliseconds"][number] for each in found[f]) for f in found}

@@ -1,25 +1,35 @@
-"""Eager forward, forward and backward, and whole training steps, beside torch's."""
+"""Eager forward, forward and backward, and whole training steps, beside torch's; one process each, in turns."""
 
+import importlib
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
-import torch
-from timing import Effort, Row, agree, measure
+from processes import beside
+from timing import Effort, Row, agree
 from workloads import DIGITS_CNN, MLP, Workload
 
-import funtorch
-
 STEP_TARGET = 1.0
+PEERS = ("funtorch", "torch")
 
 
 def rows(effort: Effort) -> Iterator[Row]:
+    for (name, run), (_, peers) in zip(calls("funtorch"), calls("torch"), strict=True):
+        agree(name, {"funtorch": first_losses(run), "torch": first_losses(peers)})
+    times = beside("eager_training", PEERS, effort)
+    for name, target in targets():
+        yield Row(name, times["funtorch"][name], "torch", times["torch"][name], target)
+
+
+def calls(framework: str) -> Iterator[tuple[str, Callable]]:
     for workload in (MLP, DIGITS_CNN):
-        for part, make, target in PARTS:
-            name = f"eager {part}: {workload.name}"
-            contenders = {peer.__name__: make(peer, workload) for peer in (funtorch, torch)}
-            agree(name, {peer: first_losses(run) for peer, run in contenders.items()})
-            times = measure(contenders, effort)
-            yield Row(name, times["funtorch"], "torch", times["torch"], target)
+        for part, make, _ in PARTS:
+            yield f"eager {part}: {workload.name}", make(importlib.import_module(framework), workload)
+
+
+def targets() -> Iterator[tuple[str, float | None]]:
+    for workload in (MLP, DIGITS_CNN):
+        for part, _, target in PARTS:
+            yield f"eager {part}: {workload.name}", target
 
 
 def first_losses(run: Callable) -> list[float]:

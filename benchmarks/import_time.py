@@ -18,7 +18,7 @@ def rows(effort: Effort) -> Iterator[Row]:
     with with_byte_code() as environment:
         run = {module: partial(milliseconds_to_import, module, environment) for module in ("funtorch", "jax")}
         in_turns(run, 1)  # warms the disk's cache and writes the byte code
-        times = in_turns(run, 3 if effort == QUICK else 9)
+        times = in_turns(run, 3 if effort == QUICK else 7)
     for label, summary, target in (("median", statistics.median, TARGET), ("minimum", min, None)):
         yield Row(f"import, {label}", summary(times["funtorch"]), "import jax", summary(times["jax"]), target)
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from timing import QUICK, Effort, agree
+from timing import Effort, agree
 
 HERE = Path(__file__).parent
 
@@ -48,7 +48,7 @@ def in_turns(run: Mapping[str, Any], rounds: int) -> dict[str, list]:
 def beside(subject: str, contenders: Sequence[str], effort: Effort) -> dict[str, dict[str, float]]:
     """For each of a subject's contenders the milliseconds of its calls: medians over processes (`alone`), which take turns."""
     run = {each: partial(output_of, ["alone.py", subject, each], os.environ) for each in contenders}
-    found = in_turns(run, 1 if effort == QUICK else 3)
+    found = in_turns(run, effort.processes)
     return {each: {name: median(one[name] for one in found[each]) for name in found[each][0]} for each in contenders}
 
 

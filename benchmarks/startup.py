@@ -8,13 +8,12 @@ from tempfile import TemporaryDirectory
 from clock import started
 from networks import FIRST_STEPS
 from processes import in_turns, output_of, with_byte_code
-from timing import QUICK, Effort, Row
+from timing import Effort, Row
 
 TARGET = 0.7
 
 
 def rows(effort: Effort) -> Iterator[Row]:
-    rounds = 1 if effort == QUICK else 3
     with with_byte_code() as environment, TemporaryDirectory() as kept:
         warm = environment | {"FUNTORCH_CACHE_DIR": kept}
         for name in FIRST_STEPS:
@@ -24,7 +23,7 @@ def rows(effort: Effort) -> Iterator[Row]:
                 "kernels on disk": partial(until_first_step, "funtorch", name, warm),
             }
             in_turns(run, 1)  # byte code, kernels, the disk's own cache
-            times = {peer: statistics.median(found) for peer, found in in_turns(run, rounds).items()}
+            times = {peer: statistics.median(found) for peer, found in in_turns(run, effort.processes).items()}
             for peer in ("nothing on disk", "kernels on disk"):
                 yield Row(f"process start to first step, {peer}: {name}", times[peer], "torch", times["torch"], TARGET)
 

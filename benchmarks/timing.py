@@ -19,10 +19,11 @@ class Effort:
     turn: float
     rounds: int
     limit: float  # seconds that all turns of a contender may take, unless that is less than `FEWEST` rounds
+    processes: int = 1  # of each contender, for what is measured in processes of its own
 
 
 FEWEST = 3
-FULL = Effort(warm_up=0.6, turn=0.02, rounds=21, limit=1.5)
+FULL = Effort(warm_up=0.6, turn=0.02, rounds=21, limit=1.5, processes=2)
 QUICK = Effort(warm_up=0.3, turn=0.005, rounds=5, limit=0.5)
 
 

@@ -90,8 +90,9 @@ def typename(obj):
 
 
 _LAZY = (
-    "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "jit", "linalg", "masked",
-    "models", "mps", "nn", "optim", "profiler", "random", "return_types", "signal", "sparse", "special", "utils", "xpu",
+    "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "futures", "hub", "jit",
+    "linalg", "masked", "models", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom", "random", "return_types", "signal",
+    "sparse", "special", "testing", "types", "utils", "xpu",
 )  # fmt: skip
 _LAZY_NAMES = {
     "amp.autocast_mode": ("autocast",),
@@ -101,6 +102,7 @@ _LAZY_NAMES = {
         "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
     ),
+    "device_modules": ("get_device_module",),
     "sparse.creation": (
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
     ),
@@ -108,6 +110,7 @@ _LAZY_NAMES = {
     "amp.grad_scaler": ("GradScaler",),
     "utils.dlpack": ("to_dlpack",),
     "sparse.products": ("hspmm", "smm", "spmm", "sspaddmm"),
+    "streams": ("Event", "Stream"),
 }  # fmt: skip
 _LAZY_HOME = {name: module for module, names in _LAZY_NAMES.items() for name in names}
 

@@ -10,9 +10,9 @@ from .assertions import check
 from .core import recorder
 from .core.state import state
 from .transforms.buckets import mark_dynamic
-from .transforms.compiled import settings
 from .transforms.compiling import compile, explain, reset
 from .transforms.counting import counters
+from .transforms.entries import settings
 
 __all__ = [
     "check",

@@ -28,7 +28,7 @@ LAYERS = (
     ("tensor", "composite_tensor"),
     ("ops", "sparse", "masked_tensors", "return_types", "numbers_info"),
     ("autograd", "transforms"),
-    ("nn", "optim", "utils"),
+    ("nn", "optim", "utils", "distributed"),
     ("every other",),  # namespaces that hand on what stands above, or build on it: fft, func, cuda, models, ...
     ("demo", "information", "cli", "__main__"),
 )

@@ -1,4 +1,4 @@
-"""Settings of the whole library under PyTorch's names: backends, precision, determinism, threads, version, profiler, distributed."""
+"""Settings of the whole library under PyTorch's names: backends, precision, determinism, threads, version, profiler."""
 
 from __future__ import annotations
 
@@ -152,11 +152,6 @@ def test_parts_have_names_in_a_profile():
             return part(depth - 1) if depth else 3
 
     assert part(2) == 3
-
-
-def test_distributed_says_that_it_is_not_there():
-    distributed = funtorch.distributed
-    assert not any(getattr(distributed, name)() for name in distributed.__all__)
 
 
 def test_importing_leaves_these_to_be_loaded_when_used():

@@ -84,7 +84,8 @@ class Op:
     def trace(self, avals: tuple) -> tuple[Any, bool]:
         """The function's jaxpr for arguments of given shapes and dtypes, and whether it gives one array and no tuple."""
         specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in avals]
-        closed, shape = jax.make_jaxpr(self.fn, return_shape=True)(*specs)
+        # A function of its own: what JAX keeps of a trace hangs on the function, and would stay as long as this Op.
+        closed, shape = jax.make_jaxpr(functools.partial(self.fn), return_shape=True)(*specs)
         return closed, not isinstance(shape, tuple)
 
     def vjp(self, mask: Mask) -> Op:

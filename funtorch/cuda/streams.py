@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from .. import streams
 from ..devices import device as Device  # noqa: N812
-from ..errors import OpError
 from .devices import GPUS
 
 
-class Stream:
+class Stream(streams.Stream):
     """A name for a queue of work, all of which is one here. Raises RuntimeError where there is no GPU.
 
     ``with stream:`` makes it the current one.
@@ -18,13 +18,8 @@ class Stream:
 
     def __init__(self, device: Any = None, priority: int = 0) -> None:
         self.device_index = GPUS.index(device)
-        self.priority = priority
+        super().__init__(Device("cuda", self.device_index), priority=priority)
         self._before: list[Stream] = []
-
-    @property
-    def device(self) -> Device:
-        """The GPU it belongs to."""
-        return Device("cuda", self.device_index)
 
     def __enter__(self) -> Stream:
         self._before.append(current_stream(self.device_index))
@@ -38,17 +33,6 @@ class Stream:
         """Wait until the GPU has done all that it was given."""
         GPUS.synchronize(self.device_index)
 
-    def query(self) -> bool:
-        """Whether all work is done: True, after waiting for it."""
-        self.synchronize()
-        return True
-
-    def wait_stream(self, stream: Stream) -> None:
-        """Nothing: what reads a result waits for it."""
-
-    def wait_event(self, event: Event) -> None:
-        """Nothing: what reads a result waits for it."""
-
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event, a new one unless given, and return it."""
         event = Event(enable_timing=True) if event is None else event
@@ -56,13 +40,11 @@ class Stream:
         return event
 
 
-class Event:
+class Event(streams.Event):
     """A moment: ``start.record(); ...; end.record(); start.elapsed_time(end)``. Raises RuntimeError where there is no GPU."""
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
-        GPUS.index()
-        self.enable_timing = enable_timing
-        self.moment: float | None = None
+        super().__init__(Device("cuda", GPUS.index()), enable_timing=enable_timing)
 
     def record(self, stream: Stream | None = None) -> None:
         """Note the time at which the GPU has done all that it was given so far; an event that keeps no time needs no waiting."""
@@ -70,25 +52,9 @@ class Event:
             GPUS.synchronize(None if stream is None else stream.device_index)
         self.moment = time.perf_counter()
 
-    def elapsed_time(self, end_event: Event) -> float:
-        """The milliseconds from this event to another one. Raises RuntimeError if one was not recorded, or keeps no time."""
-        if not (self.enable_timing and end_event.enable_timing):
-            raise OpError("elapsed_time(): both events must be created with argument 'enable_timing=True'")
-        if self.moment is None or end_event.moment is None:
-            raise OpError("elapsed_time(): both events must be recorded before calculating elapsed time")
-        return 1000 * (end_event.moment - self.moment)
-
     def synchronize(self) -> None:
         """Wait until the GPU has done all that it was given."""
         GPUS.synchronize()
-
-    def wait(self, stream: Stream | None = None) -> None:
-        """Nothing: what reads a result waits for it."""
-
-    def query(self) -> bool:
-        """Whether the event has happened: True, after waiting for it."""
-        self.synchronize()
-        return True
 
 
 class StreamContext:

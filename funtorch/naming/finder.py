@@ -55,7 +55,7 @@ class Finder(MetaPathFinder):
 # Parts of funtorch that are no path of PyTorch's: looked at by their first names, since the table is long.
 OWN = frozenset(
     "core ops transforms models demo naming errors devices dtypes printing tensor cli information legacy_types numbers_info size"
-    " chips absent assertions determinism matmul_precision threads".split()
+    " chips absent assertions device_modules streams determinism matmul_precision threads".split()
 )
 
 

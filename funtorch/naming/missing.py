@@ -67,13 +67,17 @@ def complete(module: ModuleType) -> None:
     path = module.__name__.removeprefix("fun")
     own = vars(module).get("__getattr__")
 
+    @functools.cache
+    def is_package() -> bool:  # asked by every import statement that runs, those within functions too
+        return any(each.startswith(f"{path}.") for each in modules())
+
     def resolving(name: str) -> Any:
         if own is not None:
             try:
                 return own(name)
             except AttributeError:
                 pass
-        if name == "__path__" and any(each.startswith(f"{path}.") for each in modules()):
+        if name == "__path__" and is_package():
             return []  # in PyTorch it is a package: the finder has its modules
         if name.startswith("__"):
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")

@@ -220,6 +220,8 @@ def _one_type(input: Any, end: Any, weight: Any) -> None:
         free = other is weight and isinstance(weight, Tensor) and not weight.dim()  # a weight without dimensions is a number
         if isinstance(other, Tensor) and other.dtype != input.dtype and not free:
             raise OpError(f"lerp(): expected dtype {input.dtype} for `{name}` but got dtype {other.dtype}")
+    if isinstance(weight, complex) and not input.dtype.is_complex:
+        raise OpError(f"lerp(): a complex weight can't be converted to {input.dtype} without overflow")
     if input.dtype.category <= INTEGER and not isinstance(weight, Tensor):
         raise MissingError(f'"lerp" not implemented for {input.dtype}')
 

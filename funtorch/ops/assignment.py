@@ -11,7 +11,7 @@ from ..core.handle import Handle, in_place_allowed
 from ..core.op import Op
 from ..core.state import state
 from ..core.views import write
-from ..dtypes import FROM_NUMPY, can_cast, dtype
+from ..dtypes import FROM_NUMPY, INTEGER, can_cast, dtype
 from ..errors import ArgumentTypeError, OpError
 
 TYPE_NAMES = {
@@ -31,10 +31,12 @@ def cast_op(to: dtype) -> Op:
 def _converted(x: Any, to: dtype) -> Any:
     import jax.numpy as jnp
 
-    if jnp.iscomplexobj(x) and not to.is_complex:
-        x = x.real
     if to.name == "bool":
         return x != 0
+    if jnp.iscomplexobj(x) and not to.is_complex:
+        x = x.real
+    if to.category == INTEGER and to.itemsize < 4 and jnp.issubdtype(x.dtype, jnp.floating):
+        x = x.astype(jnp.int32)  # whose lower bits stay, where XLA would give the nearest number in range
     return x.astype(to.numpy)
 
 

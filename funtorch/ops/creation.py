@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -31,6 +32,7 @@ from ..size import Size
 from ..tensor import Tensor
 from .assignment import cast
 from .declare import function, static
+from .number_ranges import check_array, check_fits
 
 
 def get_default_device() -> Device:
@@ -172,7 +174,15 @@ def full(
         return cast(fill_value, kind).reshape(()).expand(shape).clone()
     value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
     kind = (fill_value.dtype if isinstance(fill_value, Tensor) else dtypes.of_scalar(value)) if dtype is None else as_dtype(dtype)
-    return _out(out, place(np.full(shape, value, kind.numpy), device, requires_grad))
+    return _out(out, place(np.full(shape, _element(value, kind)), device, requires_grad))
+
+
+def _element(value: Any, kind: DType) -> np.ndarray:
+    """A Python number as an element of ``kind``. Raises RuntimeError if it overflows."""
+    check_fits(value, kind)
+    if isinstance(value, complex) and kind.category in (dtypes.INTEGER, dtypes.FLOAT):
+        value = value.real
+    return np.array(value).astype(kind.numpy)
 
 
 def _out(out: Any, result: Tensor) -> Tensor:
@@ -191,7 +201,7 @@ def _like(input: Tensor, value: Any, dtype: Any, device: Any, requires_grad: boo
 
         return sparse_zeros_like(input, dtype, requires_grad, name)
     kind = input.dtype if dtype is None else as_dtype(dtype)
-    made = place(np.full(value_of(input).shape, value, kind.numpy), input.device if device is None else device)
+    made = place(np.full(value_of(input).shape, _element(value, kind)), input.device if device is None else device)
     made = _batched_like(made, input)
     return made.requires_grad_() if requires_grad else made
 
@@ -297,15 +307,16 @@ def array_of(data: Any, dtype: Any) -> np.ndarray:
     array = _list_array(plain)
     if kind is None:
         kind = _inferred(array, plain)
+    check_array(array, kind)
     return array.astype(kind.numpy)
 
 
 def _number_array(value: Any, kind: DType) -> np.ndarray:
-    if kind.category == dtypes.INTEGER:
-        info: Any = np.iinfo(kind.numpy)
-        if not info.min <= int(value) <= max(info.max, 255 if kind.name == "uint8" else 0):
-            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
-    return np.array(value).astype(kind.numpy) if isinstance(value, complex) else np.array(value, kind.numpy)
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise ArgumentValueError("tensor(): Overflow when unpacking long long")
+    array = np.array(value)
+    check_array(array, kind)
+    return array.astype(kind.numpy)
 
 
 def _of_foreign(array: np.ndarray, dtype: Any) -> np.ndarray:
@@ -336,10 +347,12 @@ def _list_array(plain: Any) -> np.ndarray:
     except ValueError as error:
         raise ArgumentValueError(f"tensor(): expected sequences of equal length at each level ({error})") from None
     except OverflowError:
-        raise OpError("Overflow when unpacking long") from None
+        raise ArgumentValueError("tensor(): Overflow when unpacking long long") from None
     if array.dtype == object:
-        array_type = type(next(iter(np.ravel(array)), None)).__name__
-        raise ArgumentTypeError(f"tensor(): Could not infer dtype of {array_type}")
+        odd = next((x for x in np.ravel(array) if type(x) is not int), None)
+        if odd is None and all(type(x) is int for x in np.ravel(array)):
+            raise ArgumentValueError("tensor(): Overflow when unpacking long long")
+        raise OpError(f"tensor(): Could not infer dtype of {type(odd).__name__}")
     return array
 
 
@@ -350,10 +363,22 @@ def _inferred(array: np.ndarray, plain: Any) -> DType:
     while isinstance(first, list):
         first = next((p for p in first if not (isinstance(p, list) and not p)), None)
     if isinstance(first, (np.ndarray, np.generic)):
-        return FROM_NUMPY[array.dtype]
+        return functools.reduce(dtypes.promote_types, {_leaf_type(x) for x in _leaves(plain)})
     return {"b": dtypes.bool_, "i": dtypes.int64, "u": dtypes.int64, "c": dtypes.default().to_complex()}.get(
         array.dtype.kind, dtypes.default()
     )
+
+
+def _leaves(plain: Any) -> Iterator:
+    for each in plain:
+        if isinstance(each, list):
+            yield from _leaves(each)
+        else:
+            yield each
+
+
+def _leaf_type(leaf: Any) -> DType:
+    return FROM_NUMPY[leaf.dtype] if isinstance(leaf, np.ndarray) else dtypes.of_scalar(leaf)
 
 
 @function(alias=("asarray",))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core.promotion import NUMBERS
+from ..dtypes import INTEGER
+from ..errors import ArgumentTypeError
 from ..tensor import Tensor
 from . import registry
 
@@ -51,6 +53,8 @@ def _binary(operator: str, name: str, swapped: bool) -> Callable:
 
 def _unary(operator: str, name: str) -> Callable:
     def method(self: Any) -> Any:
+        if operator == "__invert__" and self.dtype.category > INTEGER:
+            raise ArgumentTypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return registry.names("torch")[name](self)
 
     method.__name__ = operator

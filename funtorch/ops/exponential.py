@@ -71,10 +71,29 @@ def logaddexp(input: Operand, other: Operand):
     return in_float32(log_add)(input, other)
 
 
+# JAX's own rules for these sums take an infinite result for 0, so that their slopes are wrong or NaN there.
+
+
+@jax.custom_jvp
 def log_add(x: Array, y: Array) -> Array:
-    """log(e^x + e^y), with gradient 0 where both are -inf: JAX's own rule gives NaN there."""
-    nothing = (x == -jnp.inf) & (y == -jnp.inf)
-    return jnp.where(nothing, -jnp.inf, jnp.logaddexp(jnp.where(nothing, 0, x), jnp.where(nothing, 0, y)))
+    """log(e^x + e^y), with gradient 0 where both are -inf."""
+    return jnp.logaddexp(x, y)
+
+
+@jax.custom_jvp
+def log_add_2(x: Array, y: Array) -> Array:
+    """log2(2^x + 2^y), with gradient 0 where both are -inf."""
+    return jnp.logaddexp2(x, y)
+
+
+def _shared(x: Array, y: Array, dx: Array, dy: Array, base: float) -> Array:
+    """The tangent of such a sum: each term's share of it, times the term's tangent."""
+    gap = jnp.where(x == y, 0, x - y) * number(np.log(base), x.dtype)
+    return jnp.where((x == y) & (x == -jnp.inf), 0, jax.nn.sigmoid(gap) * dx + jax.nn.sigmoid(-gap) * dy)
+
+
+log_add.defjvp(lambda primals, tangents: (log_add(*primals), _shared(*primals, *tangents, np.e)))
+log_add_2.defjvp(lambda primals, tangents: (log_add_2(*primals), _shared(*primals, *tangents, 2.0)))
 
 
 def _complex_log_sum(x: Array, y: Array) -> Array:
@@ -89,7 +108,7 @@ def _complex_log_sum(x: Array, y: Array) -> Array:
 def logaddexp2(input: Operand, other: Operand):
     """z = log2(2^x + 2^y), without overflow. input (*), other (*)."""
     refuse("logaddexp2", input, "bi")
-    return in_float32(jnp.logaddexp2)(input, other)
+    return in_float32(log_add_2)(input, other)
 
 
 @op(inplace=True, alias=("special.logit",), promote="float")

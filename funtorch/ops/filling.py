@@ -11,16 +11,17 @@ from ..core.call import call
 from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.meta import NO_DATA, is_meta
 from ..core.op import Op
-from ..core.promotion import scalar
+from ..core.promotion import NUMBERS, scalar
 from ..core.state import state
 from ..core.views import write
-from ..dtypes import INTEGER, dtype
+from ..dtypes import FLOAT, INTEGER, dtype
 from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import _check_overlap, cast
 from .broadcasting import fitted, mismatch
 from .declare import function
+from .number_ranges import check_fits
 
 
 def _check_broadcast(have: tuple[int, ...], sizes: tuple[int, ...]) -> None:
@@ -31,11 +32,13 @@ def _check_broadcast(have: tuple[int, ...], sizes: tuple[int, ...]) -> None:
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Copy ``src`` into this Tensor: broadcast to its shape, converted to its dtype.
+    """Copy ``src``, a Tensor or a number, into this Tensor: broadcast to its shape, converted to its dtype.
 
     Raises:
         RuntimeError: if ``src`` can't be broadcast, or this Tensor is a leaf that requires grad.
     """
+    if isinstance(src, NUMBERS):
+        src = Tensor._of_numpy(np.array(src))
     if not isinstance(src, Handle):
         raise ArgumentTypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     in_place_allowed(self, "copy_", state.grad)
@@ -58,20 +61,13 @@ def fill_value(value: Any, kind: dtype, name: str) -> Any:
     if isinstance(value, Handle):
         if len(value_of(value).shape):
             raise OpError(f"{name} only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
-        if value.is_complex() and not kind.is_complex:
-            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
         return cast(value, kind)
-    if isinstance(value, complex) and not kind.is_complex:
-        if value.imag:
-            raise OpError(f"value cannot be converted to type {kind.name} without overflow")
-        value = value.real
     if not isinstance(value, (int, float, complex, np.generic)):
         raise ArgumentTypeError(f"{name}(): argument 'value' must be Number or 0-dim Tensor, not {type(value).__name__}")
     value = value.item() if isinstance(value, np.generic) else value
-    if kind.category == INTEGER and isinstance(value, float):
-        limits: Any = np.iinfo(kind.numpy)
-        if not limits.min <= value <= limits.max:
-            raise OpError(f"value cannot be converted to type {kind.name}_t without overflow")
+    check_fits(value, kind)
+    if isinstance(value, complex) and kind.category in (INTEGER, FLOAT):
+        value = value.real
     return scalar(bool(value) if kind.name == "bool" else value, kind).astype(kind.numpy)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.handle import Handle, value_of
+from ..core.views import concrete
 from ..errors import OpError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
@@ -17,6 +18,7 @@ from .declare import function
 from .filling import fill_value
 from .gathering import kind_of
 from .kept import kept
+from .number_ranges import check_fits
 from .picking import known
 
 
@@ -45,6 +47,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if isinstance(value, Handle) and value.dim():
         raise OpError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s).")
     _check_broadcast(input, mask)
+    if isinstance(value, Handle) and (held := concrete(value)) is not None and not value.is_complex():
+        check_fits(held.item(), input.dtype)
     return call(_masked_fill(), (input, mask, fill_value(value, input.dtype, "masked_fill_")))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from ..core.dims import wrap_dims
@@ -60,6 +61,8 @@ def _second_moment(x: Array, dims: tuple[int, ...], correction: float, keepdim: 
     count = _count(x.shape, dims)
     centre = jnp.sum(x, axis=dims, keepdims=True) / jnp.asarray(count, x.dtype)
     gap = x - centre
+    # In a large sum the centre is rounded: what the gaps have left of a mean corrects it. (Its own slope is 0.)
+    gap = gap - jax.lax.stop_gradient(jnp.sum(gap, axis=dims, keepdims=True) / jnp.asarray(count, x.dtype))
     square = gap.real * gap.real + gap.imag * gap.imag if jnp.iscomplexobj(x) else gap * gap
     divisor = builtins.max(count - correction, 0)
     return jnp.sum(square, axis=dims, keepdims=keepdim) / jnp.asarray(divisor, square.dtype)

@@ -147,8 +147,7 @@ def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[A
     from_x = dots.x @ given.w_ih.T
     from_x = from_x if dots.b is None else from_x + dots.b
     if mode != "gru":
-        # Both weights at once: their gradients are then one product too. The weights come first, so that in this product
-        # the states are turned, and not the gates' cotangents, which are twice as large.
+        # Both weights at once: their gradients are then one product too.
         both, weights = jnp.concatenate([given.x, before], -1), jnp.concatenate([dots.w_ih, dots.w_hh], -1)
         return (from_x + both @ weights.T,)
     size = given.h.shape[-1]
@@ -165,8 +164,8 @@ def _pushed(mode: str, slopes: Slopes, sums: tuple[Array, ...], recurrent: Array
     if mode == "gru":
         size = recurrent.shape[-1] // 3
         r, z = jnp.split(sums[0] + recurrent[..., : 2 * size], 2, -1)
-        parts = (r, z, sums[2] + recurrent[..., 2 * size :])
-        return _weighted(slopes.gates, parts) + slopes.cell * sums[1] + slopes.carry * state[0], None
+        n = sums[2] + recurrent[..., 2 * size :]
+        return _weighted(slopes.gates, (r, z, n)) + slopes.cell * sums[1] + slopes.carry * state[0], None
     parts = tuple(jnp.split(sums[0] + recurrent, GATES[mode], -1))
     if mode != "lstm":
         return _weighted(slopes.gates, parts), None

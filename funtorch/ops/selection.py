@@ -9,9 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.handle import Handle
-from ..errors import ArgumentTypeError, OpError
+from ..dtypes import BOOL, INTEGER, int64
+from ..errors import ArgumentTypeError, MissingError, OpError
 from . import registry
 from .declare import Array, Operand, function, op
+from .number_ranges import check_fits
 from .operands import is_floating, kind_of, number, refuse, shown_as, tensor_first, tensors_only, truth
 
 
@@ -68,7 +70,26 @@ def _at_most_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _at_most(x, bound), jnp.where(x <= bound, dx, jnp.where(x > bound, dbound, 0))
 
 
-@op(promote="arith", inplace=True, alias=("clip",))
+def _bounds(input: Any, *bounds: Any) -> None:
+    """Raise for a bound that the integers of ``input`` can't be compared with: it would wrap around."""
+    if not isinstance(input, Handle) or input.dtype.category > INTEGER or any(isinstance(b, float) for b in bounds):
+        return
+    for bound in bounds:
+        if isinstance(bound, bool) and input.dtype.category == BOOL:
+            raise MissingError('"clamp" not implemented for \'Bool\'')
+        if isinstance(bound, int):
+            check_fits(bound, input.dtype if input.dtype.category == INTEGER else int64)
+
+
+def _then_bounds(check: Any) -> Any:
+    def checked(input: Any, bound: Any) -> None:
+        check(input, bound)
+        _bounds(input, bound)
+
+    return checked
+
+
+@op(promote="arith", inplace=True, alias=("clip",), check=_bounds)
 def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None):
     """z = min(max(x, min), max). input (*), min, max: numbers or (*), one of them may be None. The gradient at the ends is 1.
 
@@ -85,14 +106,14 @@ def clamp(input: Operand, min: Operand | None = None, max: Operand | None = None
     return z
 
 
-@op(promote="arith", inplace=True, check=tensor_first("clamp_min"))
+@op(promote="arith", inplace=True, check=_then_bounds(tensor_first("clamp_min")))
 def clamp_min(input: Operand, min: Operand):
     """z = max(x, min). input (*), min: number or (*). The gradient at the end is 1."""
     refuse("clamp_min", input, "c")
     return _at_least(input, min)
 
 
-@op(promote="arith", inplace=True, check=tensor_first("clamp_max"))
+@op(promote="arith", inplace=True, check=_then_bounds(tensor_first("clamp_max")))
 def clamp_max(input: Operand, max: Operand):
     """z = min(x, max). input (*), max: number or (*). The gradient at the end is 1."""
     refuse("clamp_max", input, "c")
@@ -154,6 +175,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         raise ArgumentTypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
+    for given, tensor in ((input, other), (other, input)):
+        if type(given) is int:
+            _bounds(tensor, given)
     return _where(condition, input, other, out=out)
 
 

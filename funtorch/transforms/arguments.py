@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import jax
@@ -11,8 +12,9 @@ from .. import dtypes
 from ..core.handle import Handle
 from ..core.state import state
 from ..core.trees import Spec, flatten
-from .surroundings import is_module
+from .code_names import is_module
 
+SMALL = 1 << 16  # bytes of a NumPy array that are kept to be compared
 _positional: dict[int, Spec] = {}  # the structure of so many Tensors as positional arguments
 
 
@@ -112,7 +114,8 @@ def value_key(leaf: Any) -> tuple:
     if kind is float:
         return (kind, leaf.hex())  # 0.0 and -0.0 are two values, NaN is one
     if isinstance(leaf, np.ndarray) and leaf.dtype != object:
-        return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
+        content = leaf.tobytes()
+        return (kind, leaf.shape, leaf.dtype, content if len(content) <= SMALL else hashlib.blake2b(content).digest())
     if kind is set:
         return (kind, frozenset(leaf))
     try:

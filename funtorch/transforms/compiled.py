@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import random
-import sys
 import threading
 import warnings
 import weakref
@@ -12,54 +10,27 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..core.engine import CONCRETE
 from ..core.handle import value_of
-from ..core.recorder import PACKAGE, Disagreement, Recording
+from ..core.recorder import Disagreement, Recording
 from ..core.state import state
 from ..core.trees import flatten
 from ..errors import FuntorchError, OpError
 from .arguments import Arguments, difference, modes
 from .buckets import Padding, padding_of
+from .code_names import inspected
 from .counting import counters, log_compile
+from .entries import Entry, foreign_draws, settings, user_level
 from .masking import Unpaddable
 from .outcomes import is_one
 from .pieces import on_pieces, put_together, taken_apart
-from .surroundings import Surroundings, inspected, surroundings_of
+from .surroundings import Surroundings, surroundings_of
 from .tracing import Trace
 from .variants import GuardFailure, Variant
 from .verifying import verified
 
-
-class Settings:
-    """How compiled functions run on this process."""
-
-    enabled = True
-    variants = 8  # programs for arguments of one structure; more paths than these stay eager
-    recordings = 6  # calls of which no two agree, before arguments of a structure stay eager
-    structures = 64  # of arguments that a function knows at once
-
-
-settings = Settings()
 _lock = threading.RLock()
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
-
-
-class Entry:
-    """What is known of a function for arguments of one structure: recordings, compiled variants, or why it stays eager."""
-
-    __slots__ = ("key", "signatures", "variants", "recordings", "misses", "eager", "reason", "cause")
-
-    def __init__(self, key: tuple, cause: str) -> None:
-        self.key = key
-        self.signatures: OrderedDict[Any, tuple[list[weakref.ref], Surroundings, list]] = OrderedDict()
-        self.variants: list[Variant] = []  # the one that ran last comes first
-        self.recordings = 0
-        self.misses = 0  # recordings since a program ran
-        self.eager: str | None = None
-        self.reason: str | None = None  # why the last recording did not become a program
-        self.cause = cause  # what made this structure another one than those before
 
 
 class Compiled:
@@ -73,7 +44,7 @@ class Compiled:
         self.dynamic = dynamic
         self.name = getattr(function, "__qualname__", None) or type(function).__name__
         self.entries: OrderedDict[Any, Entry] = OrderedDict()
-        self.families: dict[Any, int] = {}  # how many entries differ in values that are no Tensors alone
+        self.families: dict[Any, list[tuple]] = {}  # the keys of entries that differ in values that are no Tensors alone
         self.counts = {"eager": 0, "compiled": 0, "guard_failures": 0, "programs": 0}
         self.warned: set[str] = set()
         self.pieces: Compiled | None = None  # the same for calls with sparse Tensors
@@ -135,6 +106,7 @@ class Compiled:
                     self.counts["compiled"] += 1
                     counters["compiled calls"] += 1
                     entry.misses = 0
+                    entry.uses += 1
                     if number:
                         entry.variants.insert(0, entry.variants.pop(number))
                     return True, result
@@ -159,38 +131,46 @@ class Compiled:
         return entry if entry is not None else self._new_entry(key)
 
     def _new_entry(self, key: tuple) -> Entry | None:
-        family = (key[0], key[1], key[3])
-        siblings = self.families.get(family, 0)
+        siblings = self.families.setdefault((key[0], key[1], key[3]), [])
         cause = "it had two calls that agreed"
         if self.entries:
             cause = difference(next(reversed(self.entries)), key)
-        if siblings >= settings.variants:
-            self._warn("values", f"calls with new values of it stay eager, after {siblings}: {cause}. Pass a Tensor instead")
-            return None
+        if len(siblings) >= settings.variants:
+            if any(self.entries[sibling].uses < settings.worthwhile for sibling in siblings):
+                self._warn(
+                    "values", f"calls with new values of it stay eager, after {len(siblings)}: {cause}. Pass a Tensor instead"
+                )
+                return None
+            self._drop(siblings[0])
         if len(self.entries) >= settings.structures:
             self._warn("structures", f"it was called with {len(self.entries)} structures of arguments: {cause}")
-            self.entries.popitem(last=False)
-        self.families[family] = siblings + 1
+            self._drop(next(iter(self.entries)))
+        siblings.append(key)
         entry = self.entries[key] = Entry(key, cause)
         return entry
+
+    def _drop(self, key: tuple) -> None:
+        """Forget a structure of arguments."""
+        del self.entries[key]
+        self.families[key[0], key[1], key[3]].remove(key)
 
     def _warn(self, kind: str, text: str) -> None:
         """Warn once of each kind."""
         if kind not in self.warned:
             self.warned.add(kind)
-            warnings.warn(f"funtorch.compile({self.name}): {text}", stacklevel=_depth())
+            warnings.warn(f"funtorch.compile({self.name}): {text}", stacklevel=user_level())
 
     # Recording
 
     def _record(self, entry: Entry, call: Arguments, causes: list[tuple[str, bool]], padding: Padding | None) -> Any:
-        before, seeds = modes(), _foreign_draws()
+        before, seeds = modes(), foreign_draws()
         with Recording(call.tensors) as recording:
             result = self.function(*call.args, **call.kwargs)
         entry.recordings += 1
         entry.misses += 1
         outs, _ = flatten(result, is_leaf=is_one)
         why = self._not_compilable(recording, outs, call, before)
-        if why is None and _foreign_draws() != seeds:
+        if why is None and foreign_draws() != seeds:
             why = "it draws from the random numbers of Python or NumPy, which a program can't"
         del outs
         if why is None and padding is not None and recording.draws:
@@ -268,7 +248,7 @@ class Compiled:
 
     def _not_dynamic(self, entry: Entry, why: str) -> None:
         self.dynamic = False
-        self.entries.pop(entry.key, None)
+        self._drop(entry.key)
         self._warn("dynamic", f"dynamic=True: it compiles for each size, since {why}")
 
     def _where(self) -> str:
@@ -286,21 +266,7 @@ class Compiled:
         entry.signatures.clear()
         if self.fullgraph:
             raise OpError(f"compile({self.name}, fullgraph=True): it can't be one program: {why}") from error
-        warnings.warn(f"funtorch.compile({self.name}): for these arguments it stays eager: {why}", stacklevel=_depth())
-
-
-def _foreign_draws() -> tuple:
-    """Where the random numbers of Python and NumPy are."""
-    state = np.random.get_state(legacy=False)["state"]
-    return random.getstate(), state["key"].tobytes(), state["pos"]
-
-
-def _depth() -> int:
-    """The stack level, for a warning, of the first frame outside of this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1
-    return level
+        warnings.warn(f"funtorch.compile({self.name}): for these arguments it stays eager: {why}", stacklevel=user_level())
 
 
 def every_compiled() -> list[Compiled]:

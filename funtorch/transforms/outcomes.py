@@ -20,7 +20,7 @@ from ..core.tape import FreedNode, place_of
 from ..core.trees import flatten
 from ..core.views import At, is_contiguous, note_view, refresh
 from ..size import Size
-from .surroundings import is_module
+from .code_names import is_module
 
 NEW, ARGUMENT, CELL, GRADIENT, VIEW, STATIC = range(6)
 NONE, ON_TAPE, ON_FREED, NEW_LEAF = range(4)  # a result's history

@@ -22,7 +22,7 @@ from ..core.trees import Spec, flatten, unflatten
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import host_array
 from .arguments import modes
-from .surroundings import is_module
+from .code_names import is_module
 
 WRITES = "jit({}): it changes {}, which is not its own: return the new value, or use compile"
 DRAWS = "jit({}): it draws random numbers, which would be the same at each call: pass them as an argument, or use compile"

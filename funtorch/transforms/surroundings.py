@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,16 +16,14 @@ import numpy as np
 
 from ..core.handle import Handle
 from ..utils.hooks import RemovableHandle
+from .code_names import inspected, is_module, is_ours, names_in, names_of
+from .hooks_in_force import hooks_for_all, hooks_in, hooks_of
 from .places import MISSING, PLAIN, Contents, Entries, Place
 
 MOST = 64  # of a container's elements, and of functions looked into
 LONG = 4096  # of a container's elements, compared one by one
 DEPTH = 5  # of objects in attributes of objects
 BYTES = 4096  # of a NumPy array whose elements are compared
-OURS = frozenset(
-    ("funtorch", "jax", "jaxlib", "numpy", "builtins", "math", "random", "functools", "itertools", "operator", "typing")
-    + ("contextlib", "collections", "abc", "warnings", "os", "sys", "pytest", "_pytest", "pathlib", "re", "time", "threading")
-)
 
 
 class Surroundings:
@@ -104,15 +101,15 @@ class Surroundings:
         """Guard what a Python function's code names: globals, closures, and their attributes and entries."""
         while isinstance(fn, functools.partial):
             for each in (*fn.args, *fn.keywords.values()):
-                self.look(each, _names_of(fn.func), 0)
+                self.look(each, names_of(fn.func), 0)
             fn = fn.func
         if isinstance(fn, types.MethodType):
-            self.look(fn.__self__, _names_of(fn.__func__), 0)
+            self.look(fn.__self__, names_of(fn.__func__), 0)
             fn = fn.__func__
         fn = getattr(fn, "__wrapped__", fn) if not isinstance(fn, types.FunctionType) else fn
         if not isinstance(fn, types.FunctionType):
             if callable(fn) and not isinstance(fn, (type, types.BuiltinFunctionType)) and not is_ours(type(fn)):
-                self.look(fn, _names_of(type(fn).__call__), 0)
+                self.look(fn, names_of(type(fn).__call__), 0)
                 self.function(type(fn).__call__)
             return
         if id(fn) in self.seen or len(self.seen) > MOST * MOST:
@@ -221,7 +218,7 @@ class Surroundings:
             if fields[table]:
                 self.whole(fields[table], f"{type(module).__name__}.{table}")
         forward = type(module).forward
-        names = () if is_ours(type(module)) else _names_of(forward)
+        names = () if is_ours(type(module)) else names_of(forward)
         for key in [k for k in fields if not k.startswith("_")]:
             if isinstance(fields[key], PLAIN) or key in names:
                 self.note(fields, key, f"{type(module).__name__}.{key}")
@@ -229,7 +226,7 @@ class Surroundings:
         if names:
             self._attributes(module, names, 0)
             self.function(forward)
-        self.hooked(_hooks_in(fields))
+        self.hooked(hooks_in(fields))
 
     def optimizer(self, optimizer: Any, inputs: dict[int, frozenset]) -> None:
         """Guard an optimiser's groups, options and state. ``inputs`` has by a group's id the options that are no constants."""
@@ -246,7 +243,7 @@ class Surroundings:
         for held in optimizer.state.values():
             if isinstance(held, dict):
                 self.whole(held, "the optimiser's state")
-        self.hooked(_hooks_in(fields))
+        self.hooked(hooks_in(fields))
 
     def hooked(self, fetch: Callable[[], tuple]) -> None:
         """Guard the hooks that ``fetch()`` gives."""
@@ -257,52 +254,8 @@ class Surroundings:
                 self.function(hook)
 
 
-def _hooks_in(fields: dict) -> Callable[[], tuple]:
-    """A function that gives the hooks in an object's fields."""
-    tables = [table for key, table in fields.items() if "hooks" in key and isinstance(table, dict)]
-    return lambda: tuple(hook for table in tables for hook in table.values())
-
-
-def _hooks_of(tensor: Handle) -> Callable[[], tuple]:
-    """A function that gives the hooks of a Tensor."""
-    return lambda: (*(tensor._hooks or {}).values(), *tensor.__dict__.get("_after_hooks", {}).values())
-
-
-def _hooks_for_all() -> tuple:
-    """The hooks for all Modules (``nn`` stands above this layer)."""
-    found = sys.modules.get(f"{__package__.split('.')[0]}.nn.module_hooks")
-    return () if found is None else _hooks_in({f"{k} hooks": v for k, v in vars(found.FOR_ALL).items()})()
-
-
 def _content(cell: Any) -> Any:
     return getattr(cell, "cell_contents", MISSING)
-
-
-def is_module(value: Any) -> bool:
-    """Whether a value is a Module (of ``nn``, which stands above this layer)."""
-    return isinstance(getattr(value, "__dict__", {}).get("_parameters"), dict)
-
-
-def is_ours(value: Any) -> bool:
-    """Whether a class, function or Python module belongs to this package or to a library that keeps no settings of the user's."""
-    name = getattr(value, "__module__", None) if not isinstance(value, types.ModuleType) else value.__name__
-    return isinstance(name, str) and name.split(".")[0] in OURS
-
-
-def _names_of(fn: Any) -> tuple:
-    fn = getattr(fn, "__func__", fn)
-    return names_in(fn.__code__) if isinstance(fn, types.FunctionType) else ()
-
-
-@functools.lru_cache(maxsize=4096)
-def names_in(code: types.CodeType) -> tuple:
-    """The names and the constant keys that code, and code within it, may look up."""
-    constants = [c for c in code.co_consts if isinstance(c, (str, int)) and not isinstance(c, bool)]
-    found = dict.fromkeys([*code.co_names, *code.co_freevars, *constants])
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(names_in(constant)))
-    return tuple(found)
 
 
 def surroundings_of(
@@ -318,7 +271,7 @@ def surroundings_of(
     """
     found = Surroundings()
     found.function(function)
-    names = _names_of(inspected(function))
+    names = names_of(inspected(function))
     for argument in arguments:
         if not isinstance(argument, type):
             found.look(argument, names, 0)
@@ -327,16 +280,6 @@ def surroundings_of(
     for optimizer in optimizers:
         found.optimizer(optimizer, inputs)
     for tensor in tensors:
-        found.hooked(_hooks_of(tensor))
-    found.hooked(_hooks_for_all)
+        found.hooked(hooks_of(tensor))
+    found.hooked(hooks_for_all)
     return found
-
-
-def inspected(function: Any) -> Any:
-    """The Python function behind partials, methods and wrappers."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    function = getattr(function, "__func__", function)
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function if isinstance(function, types.FunctionType) else type(function).__call__

@@ -22,6 +22,7 @@ from .buckets import Padding
 from .masking import cut, filled
 from .numbers import as_array
 from .outcomes import ARGUMENT, CELL, FRESH, GONE, GRADIENT, KNOWN, NEW, ON_TAPE, SAME, STATIC, result_of
+from .standing import Place, same_chain
 from .surroundings import Surroundings
 from .tracing import Trace
 
@@ -31,24 +32,6 @@ UNSHARED = 3
 
 class GuardFailure(FuntorchError):
     """A decision came out otherwise than in the recording; nothing has been changed."""
-
-
-class Place:
-    """Where Tensors of a recording are now: those that were arguments are this call's arguments."""
-
-    def __init__(self, handles: Sequence[Handle], tensors: list[Handle]) -> None:
-        order = {id(t): i for i, t in enumerate(tensors)}
-        self.fixed = [h if id(h) not in order else None for h in handles]
-        self.moving = [(place, order[id(h)]) for place, h in enumerate(handles) if id(h) in order]
-
-    def now(self, tensors: list[Handle]) -> list[Any]:
-        """The Tensors, for a call with these arguments."""
-        if not self.moving:
-            return self.fixed
-        found = self.fixed.copy()
-        for place, i in self.moving:
-            found[place] = tensors[i]
-        return found
 
 
 class Variant:
@@ -135,7 +118,7 @@ class Variant:
         if [t._grad is not None for t in self.looked_at.now(tensors)] != self.there:
             return "a gradient is there that was None, or the other way round"
         for i, chain in self.chains:
-            if not _same_chain(tensors[i]._chain, chain):
+            if not same_chain(tensors[i]._chain, chain):
                 return f"Tensor argument {i} is written, and is a view of other elements"
         for view in self.views:
             value_of(view)
@@ -298,25 +281,6 @@ class Variant:
             f"{len(self.cells)} cells read, {len(self.written.fixed)} written, {len(self.left)} gradients, "
             f"{len(self.draws)} draws, {len(self.guards)} guards"
         )
-
-
-def _same_chain(a: tuple, b: tuple) -> bool:
-    """Whether two chains of view ops show the same elements of their bases."""
-    if a is b:
-        return True
-    if len(a) != len(b):
-        return False
-    return all(x is y or _same_link(x, y) for x, y in zip(a, b, strict=True))
-
-
-def _same_link(a: Any, b: Any) -> bool:
-    if type(a) is not type(b) or not hasattr(a, "places") or a.op is not b.op or len(a.places) != len(b.places):
-        return False
-    return all(np.array_equal(_number(p), _number(q)) for p, q in zip(a.places, b.places, strict=True))
-
-
-def _number(place: Any) -> Any:
-    return np.asarray(value_of(place) if isinstance(place, Handle) else place)
 
 
 def _short(value: np.ndarray) -> str:

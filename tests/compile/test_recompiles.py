@@ -64,6 +64,14 @@ def test_values_known_before_a_storm_stay_compiled():
     assert len(said) == 1 and not more and run.counts["compiled"] == before + 3
 
 
+def test_values_that_are_worth_a_program_go_on_being_compiled():
+    run = funtorch.compile(lambda x, epoch: x * 2)
+    for epoch in range(12):
+        for i in range(7):
+            assert run(tensor(1.0 * i), epoch).item() == 2.0 * i
+    assert run.counts["compiled"] == 12 * 5 and len(run.entries) == compiler.settings.variants
+
+
 def test_too_many_paths_stay_eager_and_the_decision_is_named(monkeypatch):
     monkeypatch.setattr(compiler.settings, "variants", 3)
 

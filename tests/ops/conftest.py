@@ -88,3 +88,56 @@ def _agree() -> Any:
 @pytest.fixture(name="refuse")
 def _refuse() -> Any:
     return refuse
+
+
+def _plain(module: Any, value: Any) -> Any:
+    """A result as something that compares: what says nothing beyond its module is named by its class."""
+    if isinstance(value, module.Tensor):
+        value = value.detach()
+        half = str(value.dtype).split(".")[1] in ("bfloat16", "float16")
+        array = (value.float() if half else value.resolve_conj()).numpy()
+        return "Tensor", str(value.dtype), tuple(value.shape), np.array(array)
+    if isinstance(value, (tuple, list)):
+        return "Size" if isinstance(value, module.Size) else "tuple", [_plain(module, each) for each in value]
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        return "array", str(value.dtype), value.shape, np.array(value)
+    return str(value) if isinstance(value, (module.dtype, module.layout)) else type(value).__name__
+
+
+def _outcome(module: Any, line: str, names: dict) -> Any:
+    """What an expression gives, or the error that it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some of what torch still takes is deprecated
+        try:
+            return _plain(module, eval(line, names))
+        except Exception as error:
+            return error
+
+
+def _matches(a: Any, b: Any, loose: float) -> bool:
+    if isinstance(b, Exception):
+        kinds = [k for k in type(b).__mro__ if k.__module__ == "builtins"]
+        return isinstance(a, kinds[0])
+    if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
+        return all(_matches(x, y, loose) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and np.allclose(a, b, rtol=loose, atol=loose / 20, equal_nan=True)
+    return type(a) is type(b) and (a == b or (a != a and b != b))
+
+
+@pytest.fixture(scope="session")
+def alike() -> Any:
+    """``alike(line, scope)``: assert that an expression gives or raises under funtorch what it does under torch.
+
+    ``scope(module)`` makes the names that it speaks of. An error's builtin class has to be that of torch's.
+    """
+
+    def check(line: str, scope: Any, may_raise: bool = False, loose: float = 2e-5) -> None:
+        want = _outcome(torch, line, scope(torch))
+        assert may_raise or not isinstance(want, Exception), f"torch refuses this: {want}"
+        got = _outcome(funtorch, line, scope(funtorch))
+        assert _matches(got, want, loose), f"{got!r} instead of {want!r}"
+
+    return check
