@@ -16,10 +16,12 @@ MODES = ("auto", "host", "kernel")
 # Microseconds, measured on one x86 core. NumPy: a primitive, an element it writes, a multiply-add in BLAS. XLA: a dispatch, an argument
 # or result, an element of these, an element between them (fused, it is not written), a multiply-add.
 HOST_STEP, HOST_ELEMENT, HOST_PRODUCT = 0.4, 0.00012, 0.00005
-KERNEL_CALL, KERNEL_ARRAY, KERNEL_MOVED, KERNEL_FUSED, KERNEL_PRODUCT = 8.0, 0.5, 0.00012, 0.00003, 0.00004
-LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once: it is compiled in some 50 ms
-# (host microseconds below, calls on the host before a kernel)
-PATIENCE = ((400.0, 64), (LARGE, 16))
+KERNEL_CALL, KERNEL_ARRAY, KERNEL_MOVED, KERNEL_FUSED, KERNEL_PRODUCT = 3.0, 1.6, 0.00012, 0.00003, 0.00004
+LOOP_GAIN = 4.0  # how many times as fast a loop is as a kernel
+LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once, if it has few steps
+SHORT = 60
+COMPILE, COMPILE_STEP = 20000.0, 2000.0  # microseconds to compile: a kernel, and each of its steps
+MOST_CALLS = 4096
 # A backward pass as one program: microseconds to trace a node, what a node less to call saves, and the part of its work that fusion does.
 NODE_TRACE, NODE_GAIN, FUSION_GAIN = 2000.0, 8.0, 0.3
 MOST_PASSES = 128
@@ -81,20 +83,24 @@ def host_microseconds(jaxpr: Any) -> float:
 
 
 def patience(jaxpr: Any) -> float:
-    """How many calls run on the host before there is a kernel: 0 for large work, infinity for small."""
+    """How many calls run on the host before there is a kernel: 0 for large work, infinity for small.
+
+    In between as many as it takes until what kernels would have saved is what compiling one takes.
+    """
     work = Work().add(jaxpr)
-    if work.loops:
-        return PATIENCE[-1][1]
-    outside = [*jaxpr.invars, *jaxpr.outvars]
-    moved = sum(math.prod(v.aval.shape) for v in outside)
     host = host_microseconds(jaxpr)
-    kernel = KERNEL_CALL + KERNEL_ARRAY * len(outside) + KERNEL_MOVED * moved / 2
-    kernel += KERNEL_FUSED * work.elements + KERNEL_PRODUCT * work.products
+    kernel = KERNEL_CALL + KERNEL_ARRAY * (len(jaxpr.invars) + len(jaxpr.outvars))
+    kernel += KERNEL_MOVED * sum(math.prod(v.aval.shape) for v in (*jaxpr.invars, *jaxpr.outvars)) / 2
+    if work.loops:
+        kernel += host / LOOP_GAIN
+    else:
+        kernel += KERNEL_FUSED * work.elements + KERNEL_PRODUCT * work.products
     if host <= kernel:
         return math.inf
-    if host >= LARGE:
+    if host >= LARGE and not work.loops and work.steps <= SHORT:
         return 0
-    return next(calls for limit, calls in PATIENCE if host < limit)
+    compilation = COMPILE + COMPILE_STEP * work.steps
+    return max(1, min(round(compilation / (host - kernel)), MOST_CALLS))
 
 
 def composite_patience(works: Sequence[float]) -> int:

@@ -90,6 +90,8 @@ def half_complex(left, right):
     return "float16" in names and any(name.startswith("complex") for name in names)
 
 
+# torch warns, once, of what it discards of a complex number.
+@pytest.mark.filterwarnings("ignore:Casting complex values", "ignore:ComplexHalf support is experimental")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_table(operation):
     different = []

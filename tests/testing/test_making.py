@@ -37,7 +37,8 @@ def test_shapes_and_gradients():
 
 
 @pytest.mark.parametrize(
-    "options", [{"low": 3, "high": 2}, {"low": float("nan")}, {"noncontiguous": True, "memory_format": funtorch.contiguous_format}]
+    "options",
+    [{"low": 3, "high": 2}, {"low": float("nan")}, {"noncontiguous": True, "memory_format": funtorch.contiguous_format}],
 )
 def test_wrong_options(options):
     with pytest.raises(ValueError, match="make_tensor"):
