@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from .call import call
 from .engine import CONCRETE, mode_in_force, run
 from .handle import Handle, make
 from .op import Op
+from .schedule import Schedule
 from .state import state
 from .tape import Leaf, Node, Recipe, check_not_freed, place_of
 from .tiers import composite_patience
@@ -92,7 +92,19 @@ class Graph:
 class Plan:
     """What is kept of a graph's structure: which nodes to run, and the composite Op once there is one."""
 
-    __slots__ = ("steps", "edges", "recipes", "roots", "targets", "accumulate", "present", "composite", "uses", "patience")
+    __slots__ = (
+        "steps",
+        "edges",
+        "recipes",
+        "roots",
+        "targets",
+        "accumulate",
+        "present",
+        "composite",
+        "uses",
+        "patience",
+        "_schedule",
+    )
 
     def __init__(self, graph: Graph, roots: list[Number], targets: list[Number], accumulate: tuple[bool, ...]) -> None:
         self.steps = graph.needed(targets)
@@ -104,9 +116,16 @@ class Plan:
         self.present: tuple[bool, ...] = ()  # which targets are reached; known once the composite has been traced
         self.composite: Op | None = None
         self.uses = 0
+        self._schedule: Schedule | None = None
         self.patience = 1
         if mode_in_force() == "auto":
             self.patience = composite_patience([recipe.work for recipe in self.recipes.values()])
+
+    def schedule(self) -> Schedule:
+        """How the structure is run node by node."""
+        if self._schedule is None:
+            self._schedule = Schedule(self.steps, self.edges, self.recipes, self.roots, self.targets, ADD)
+        return self._schedule
 
     def backward(self, *flat: Any) -> tuple:
         """The composite's pure function: saved values, cotangents of the roots, gradients to add to -> gradients."""
@@ -215,7 +234,7 @@ def differentiate(
     else:
         bare = plan is not None and not create_graph and state.recorder is None
         if bare and all([type(c._payload) in CONCRETE for c in cotangents]) and all([node.is_bare() for node in nodes]):
-            grads = _run_bare(plan, nodes, cotangents)
+            grads = plan.schedule().run(nodes, cotangents)
         else:
             grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
         grads = [_sum(old, g) if old is not None and g is not None else g for old, g in zip(held, grads, strict=True)]
@@ -247,29 +266,6 @@ def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], 
 def _spread(plan: Plan, grads: Sequence[Any]) -> list:
     given = iter(grads)
     return [next(given) if present else None for present in plan.present]
-
-
-def _run_bare(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle]) -> list:
-    """Node by node on concrete arrays, where nobody is to see or to record what happens on the way."""
-    sums = Sums(plan.targets, _plus)
-    for place, cotangent in zip(plan.roots, cotangents, strict=True):
-        sums.add(place, cotangent._payload)
-    for i, node in zip(plan.steps, nodes, strict=True):
-        recipe = node.recipe
-        incoming = sums.take(i, len(recipe.outs))
-        if incoming is None:
-            continue
-        values = [blank if v is None else v for v, blank in zip(node.saved, recipe.blanks, strict=True)]
-        for c, out in zip(incoming, recipe.outs, strict=True):
-            if out[1] is not None:
-                values.append(np.zeros(*out) if c is None else c)
-        for edge, grad in zip(plan.edges[i], run(recipe.vjp, values), strict=True):
-            sums.add(edge, grad)
-    return [None if g is None else make(g) for g in sums.captured()]
-
-
-def _plus(a: Any, b: Any) -> Any:
-    return run(ADD, [a, b])
 
 
 def _run_stepwise(

@@ -17,7 +17,6 @@ SEEDS = "it seeds a generator"
 MOVES = "it reads or sets the state of a generator"
 
 
-
 class Generator:
     """A source of random numbers of its own, apart from the global one.
 

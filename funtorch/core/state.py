@@ -21,10 +21,11 @@ class State(threading.local):
         self.no_saved_hooks: str | None = None
         self.levels: list[Level] = []
         self.recorder: Any = None
+        self.profiler: Any = None  # what notes the time of each call, see `autograd.profiler`
         self.mapped = 0
         self.autocast: Any = None  # the automatic casts in force, see `core.casting`
 
 
 state = State()
-# An entry for each open transform and each recorder of any thread: where it's empty, nobody has to look into ``state``.
+# An entry for each open transform, recorder and profile of any thread: where it's empty, nobody has to look into ``state``.
 watched: list[None] = []
