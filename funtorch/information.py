@@ -39,12 +39,12 @@ def rows() -> list[tuple[str, str]]:
 
 def tier_rules() -> list[str]:
     """The rules between the tiers, in words."""
-    steps = [f"below {limit:g} us: after {calls} calls" for limit, calls in tiers.PATIENCE]
+    compilation = f"{tiers.COMPILE / 1e3:g} ms and {tiers.COMPILE_STEP / 1e3:g} more for each primitive"
     return [
         "NumPy estimated to be as fast as a kernel: on the host for good",
-        *steps,
-        f"{tiers.LARGE:g} us and more: a kernel at once",
-        f"a loop (while, scan): after {tiers.PATIENCE[-1][1]} calls",
+        f"{tiers.LARGE:g} us and more, in at most {tiers.SHORT} primitives: a kernel at once",
+        f"otherwise a kernel when it would have saved what compiling takes, estimated at {compilation};",
+        f"sooner where a call saves more than {tiers.MUCH:g} us, and after {tiers.MOST_CALLS} calls at the latest",
     ]
 
 

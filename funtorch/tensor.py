@@ -18,7 +18,7 @@ from .core.handle import Handle, announce, make, value_of
 from .core.levels import WRAPPED, inner_of
 from .core.meta import NO_DATA, MetaArray
 from .core.state import state, watched
-from .core.views import alias, is_contiguous, layout, replace_data
+from .core.views import alias, is_contiguous, layout, replace_data, version_root
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
 from .errors import ArgumentTypeError, MissingError, OpError, TracedValueError
@@ -255,7 +255,9 @@ class Tensor(Handle):
 
     @property
     def data(self) -> Any:
-        return alias(self, detached=True)
+        values = alias(self, detached=True)
+        values._counts = True
+        return values
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -324,6 +326,16 @@ class Tensor(Handle):
         return removable
 
     # Views and versions
+
+    @property
+    def _version(self) -> int:
+        root = version_root(self)
+        return root._writes - root._uncounted
+
+    @_version.setter
+    def _version(self, value: int) -> None:
+        root = version_root(self)
+        root._writes = value + root._uncounted
 
     @property
     def _is_view_of(self) -> Any:

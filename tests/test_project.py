@@ -28,9 +28,9 @@ LAYERS = (
     ("tensor", "composite_tensor"),
     ("ops", "sparse", "masked_tensors", "return_types", "numbers_info"),
     ("autograd", "transforms"),
-    ("nn", "optim", "utils", "distributed"),
+    ("nn", "optim", "utils", "distributed", "streams"),
     ("every other",),  # namespaces that hand on what stands above, or build on it: fft, func, cuda, models, ...
-    ("demo", "information", "cli", "__main__"),
+    ("demo", "information", "cli", "__main__", "utils.model_zoo"),
 )
 OTHER = LAYERS.index(("every other",))
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

@@ -17,7 +17,7 @@ from ..core.handle import Handle, make, without_history
 from ..core.levels import WRAPPED, Batched
 from ..core.meta import MetaArray, is_meta
 from ..core.op import is_differentiable
-from ..core.state import state
+from ..core.state import noted, state
 from ..core.tape import Leaf, place_of
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from .graph import GradientEdge, tensor_at
@@ -100,7 +100,7 @@ def backward(
     cotangents = _cotangents(roots, given, create_graph)
     targets = None if inputs is None else [place_of(followed(tensor_at(t))) for t in _as_tuple(inputs)]
     olds = None if create_graph else _held_gradients
-    with recording(create_graph):
+    with recording(create_graph), noted("backward"):
         places, grads = differentiate(
             roots, cotangents, targets, create_graph=create_graph,
             retain_graph=create_graph if retain_graph is None else retain_graph, olds=olds,
@@ -155,7 +155,7 @@ def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None
             tensor._grad = total.detach()
         else:
             held._payload = total._payload
-            held._version += 1
+            held._writes += 1
     for hook in list(tensor.__dict__.get("_after_hooks", {}).values()):
         hook(tensor)
 

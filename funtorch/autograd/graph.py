@@ -60,7 +60,7 @@ def increment_version(tensor: Any) -> None:
     """Say that Tensors were changed in a way that funtorch did not see."""
     for each in (tensor,) if isinstance(tensor, Handle) else tensor:
         base = each if each._base is None else each._base
-        base._version += 1
+        base._writes += 1
 
 
 class saved_tensors_hooks:  # noqa: N801

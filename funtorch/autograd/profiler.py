@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -50,6 +50,15 @@ class Recording:
     def close(self) -> None:
         """The event that began last ends."""
         self._open.pop().end = self._now()
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """A block as one event."""
+        self.open(name, annotation=False)
+        try:
+            yield
+        finally:
+            self.close()
 
     def _now(self) -> float:
         return 1e6 * (time.perf_counter() - self._began)

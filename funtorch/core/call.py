@@ -56,8 +56,7 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
                 traced = True
         values.append(value)
         avals.append((value.shape, value.dtype))
-    key = tuple(avals)
-    ceiling = len(state.levels) if ceiling is None else ceiling
+    key, ceiling = tuple(avals), len(state.levels) if ceiling is None else ceiling
     if needs and ceiling:
         top = _tape_level(args, top, ceiling)
     if top is not None:
@@ -73,9 +72,8 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         slot = op.programs.get(key) if numpy else None
         if slot is not None and slot.stays is not None:  # what `run` would come to, without its detours
             slot.recent = True
-            outs = slot.stays(*values)
-            if slot.single:
-                outs = outs[0]
+            found = slot.stays(*values)
+            outs = found[0] if slot.single else found
         else:
             before = moves.count
             outs = run(op, values, key)

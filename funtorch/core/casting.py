@@ -124,11 +124,11 @@ def _cast(x: Any, dtype: np.dtype, casting: Casting) -> Any:
     key = (id(x), dtype, state.grad)
     if keep and key in casting.casts:
         ref, version, made = casting.casts[key]
-        if ref() is x and version == x._version:
+        if ref() is x and version == x._writes:
             return made
     made = call(_to(dtype), (x,))
     if keep:
-        casting.casts[key] = (weakref.ref(x), x._version, made)
+        casting.casts[key] = (weakref.ref(x), x._writes, made)
     return made
 
 

@@ -26,7 +26,9 @@ class Handle:
     _output = 0  # which output of that node
     _level = 0  # the tape it belongs to: 0 outside of every transform
     _birth = 0  # how many transforms were open when it was made
-    _version = 0
+    _writes = 0  # how often it was written: views compare it with what they have seen
+    _uncounted = 0  # those of its writes that its version leaves out: what went through `.data`
+    _counts = False  # whether it has a version of its own, though it is a view: `.data`
     _grad: Handle | None = None
     _leaf: weakref.ref[Leaf] | None = None
     _base: Handle | None = None  # the Tensor that this one is a view of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -27,5 +28,13 @@ class State(threading.local):
 
 
 state = State()
+_nothing = contextlib.nullcontext()
 # An entry for each open transform, recorder and profile of any thread: where it's empty, nobody has to look into ``state``.
 watched: list[None] = []
+
+
+def noted(name: str, owner: Any = None) -> contextlib.AbstractContextManager:
+    """A block that has a name, with that of its owner's type, in the profile that is being made, if any."""
+    if state.profiler is None:
+        return _nothing
+    return state.profiler.part(name if owner is None else name.format(type(owner).__name__))

@@ -1,7 +1,8 @@
 """The rules between the engine's tiers: by counts and sizes alone, never by time, so that a program gives the same bits on every run.
 
 An (op, shapes) pair starts on the host. It stays there for good where NumPy is estimated to be as fast as a kernel, which is so for
-few and small primitives. Otherwise it gets a kernel once it has come often enough to repay the compiler; large work gets one at once.
+few and small primitives. Otherwise it gets a kernel once it has come often enough to repay the compiler; large work of few primitives
+gets one at once.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ LOOP_GAIN = 4.0  # how many times as fast a loop is as a kernel
 LARGE = 1500.0  # estimated host microseconds from which a kernel is made at once, if it has few steps
 SHORT = 60
 COMPILE, COMPILE_STEP = 20000.0, 2000.0  # microseconds to compile: a kernel, and each of its steps
+MUCH = 100.0  # microseconds that a call saves, from which on a kernel is made sooner
 MOST_CALLS = 4096
 # A backward pass as one program: microseconds to trace a node, what a node less to call saves, and the part of its work that fusion does.
 NODE_TRACE, NODE_GAIN, FUSION_GAIN = 2000.0, 8.0, 0.3
 MOST_PASSES = 128
 # What NumPy does by making a view: no work on the host.
 FREE = frozenset({"reshape", "squeeze", "expand_dims", "transpose", "rev", "slice", "dynamic_slice", "broadcast_in_dim", "split"})
+WINDOW = 4  # elements that one of a convolution's windows counts for, copied out of order
 # Elements that one element of these counts for; XLA's own vectorised forms of the dear ones count for a third of it.
 WEIGHTS = dict.fromkeys(("exp", "log", "tanh", "logistic", "erf", "pow", "sin", "cos", "log1p", "expm1", "exp2", "atan2"), 8) | {
     "sort": 40, "rsqrt": 3, "sqrt": 2, "div": 2, "gather": 4, "scatter-add": 10, "select_n": 2,
@@ -59,7 +62,11 @@ class Work:
                     self.elements += sum(math.prod(v.aval.shape) for v in eqn.invars)
                 elif name not in FREE:
                     self.elements += size * WEIGHTS.get(name, 1)
-                self.products += size * _depth(eqn)
+                depth = _depth(eqn)
+                self.products += size * depth
+                if name == "conv_general_dilated":  # the windows are copied for one matrix product
+                    features = eqn.outvars[0].aval.shape[eqn.params["dimension_numbers"].out_spec[1]]
+                    self.elements += WINDOW * (size // max(features, 1)) * depth
         return self
 
 
@@ -85,7 +92,8 @@ def host_microseconds(jaxpr: Any) -> float:
 def patience(jaxpr: Any) -> float:
     """How many calls run on the host before there is a kernel: 0 for large work, infinity for small.
 
-    In between as many as it takes until what kernels would have saved is what compiling one takes.
+    In between as many as it takes until what kernels would have saved is what compiling one takes; fewer where a call saves much,
+    since a program whose calls are long makes few of them.
     """
     work = Work().add(jaxpr)
     host = host_microseconds(jaxpr)
@@ -100,7 +108,8 @@ def patience(jaxpr: Any) -> float:
     if host >= LARGE and not work.loops and work.steps <= SHORT:
         return 0
     compilation = COMPILE + COMPILE_STEP * work.steps
-    return max(1, min(round(compilation / (host - kernel)), MOST_CALLS))
+    gain = host - kernel
+    return max(1, min(round(compilation / gain * min(1.0, MUCH / gain)), MOST_CALLS))
 
 
 def composite_patience(works: Sequence[float]) -> int:

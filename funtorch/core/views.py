@@ -64,7 +64,7 @@ def attach(result: Handle, source: Handle, op: Link) -> None:
     if source._base is None or shares_values(source):
         result._base = source
         result._chain = (op,)
-        result._seen = source._version
+        result._seen = source._writes
     else:
         result._base = source._base
         result._chain = (*source._chain, op)
@@ -105,19 +105,33 @@ def shares_values(tensor: Handle) -> bool:
     return bool(tensor._chain) and tensor._chain[-1] is _DETACH
 
 
+def _coincide(chain: tuple[Link, ...]) -> bool:
+    """Whether several places of such a view can be one element."""
+    return any((link.op if type(link) is At else link).inverse is None for link in chain[:-1])
+
+
+def version_root(handle: Handle) -> Handle:
+    """The Tensor whose version a Tensor has: views count with their base."""
+    while handle._base is not None and not handle._counts:
+        handle = handle._base
+    return handle
+
+
 def refresh(view: Handle) -> None:
     """Bring a view up to date with its base."""
     base = view._base
     assert base is not None
     if base._base is not None:
         refresh(base)
-    if view._seen == base._version:
+    if view._seen == base._writes:
         return
     value = replay(view, view._chain)
-    view._seen = base._version
+    view._seen = base._writes
     if shares_values(view):
         view._payload = value._payload
-        view._version += 1
+        view._writes += 1
+        if view._counts:
+            view._uncounted += 1
     else:
         take(view, value)
 
@@ -134,7 +148,8 @@ def replace_data(target: Handle, payload: Any) -> None:
         former._views, target._views = target._views, None
     target._payload = payload
     target._base, target._chain = None, ()
-    target._version += 1
+    target._writes += 1
+    target._uncounted += 1
 
 
 def replay(view: Handle, chain: tuple[Link, ...]) -> Any:
@@ -166,8 +181,10 @@ def write(target: Handle, new: Handle) -> None:
     if shares_values(target):  # of all of the base, or of a part: `x[1:].detach()`
         value = make(constant(new._payload), new._birth)
         write_values(base, _written(base, target._chain[:-1], value, False))
+        if target._counts:
+            version_root(base)._uncounted += 1
         _put(target, new, history=state.grad)
-        target._seen = base._version
+        target._seen = base._writes
         return
     if target._detached and state.grad and new._requires:
         raise OpError(
@@ -180,6 +197,17 @@ def write(target: Handle, new: Handle) -> None:
             "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
             "You should replace the inplace operation by an out-of-place one."
         )
+    if shares_values(base) and not (state.grad and (new._requires or base._requires)) and _coincide(base._chain):
+        # Of such a base's elements only those that were written may go on to where they come from.
+        origin: Any = base._base
+        value = make(constant(new._payload), new._birth)
+        write_values(origin, _written(origin, (*base._chain[:-1], *target._chain), value, False))
+        if base._counts:
+            base._uncounted -= 1
+            version_root(origin)._uncounted += 1
+        refresh(base)
+        refresh(target)
+        return
     new = _written(base, target._chain, new, not target._detached)
     if target._detached:
         write_values(base, new)
@@ -234,7 +262,7 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
         take(target, new)
     else:
         target._payload = payload
-    target._version += 1
+    target._writes += 1
 
 
 def _check_outer(target: Handle, new: Handle) -> None:

@@ -157,5 +157,5 @@ def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
     else:
         out._payload = result._payload
         out._base, out._chain = None, ()
-        out._version += 1
+        out._writes += 1
     return out

@@ -43,7 +43,7 @@ def writable(target: Handle) -> np.ndarray:
     """The array of ``target`` to write into: its own, or a copy that becomes its own if somebody else holds that."""
     if not _is_plain(target._payload) or _references(target) > _ALONE:
         target._payload = np.array(target._payload, order="C")
-    target._version += 1
+    target._writes += 1
     return target._payload
 
 

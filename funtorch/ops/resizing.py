@@ -49,7 +49,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if self._base is not None:
         raise OpError(f"resize_(): a view of shape {list(self.shape)} can't be resized to {list(wanted)}; clone it first")
     self._payload = call(_resized(wanted), (self,))._payload
-    self._version += 1
+    self._writes += 1
     return self
 
 
@@ -92,7 +92,7 @@ def _in_place(view: Callable, name: str) -> Callable:
         else:
             self._chain, self._siblings = seen._chain, seen._siblings
         take(self, seen)
-        self._version += 1
+        self._writes += 1
         return self
 
     change.__name__ = change.__qualname__ = name
@@ -114,6 +114,8 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     value_of(seen)
     self._base, self._chain, self._seen, self._detached = seen._base, seen._chain, seen._seen, True
     take(self, seen)
+    self._writes += 1
+    self._counts = True
     return self
 
 

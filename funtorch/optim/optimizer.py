@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.modes import no_grad
+from ..core.state import noted
 from ..core.state import state as mode
 from ..errors import ArgumentTypeError, ArgumentValueError
 from ..tensor import Tensor
@@ -64,7 +65,8 @@ def _profiled(step: Callable) -> Callable:
             if changed is not None:
                 args, kwargs = changed
         self._opt_called = True  # schedules warn when they are asked first
-        result = step(self, *args, **kwargs)
+        with noted("Optimizer.step#{}.step", self):
+            result = step(self, *args, **kwargs)
         for hook in [*own.get("_optimizer_step_post_hooks", {}).values(), *_post_hooks.values()]:
             hook(self, args, kwargs)
         return result

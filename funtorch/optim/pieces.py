@@ -76,4 +76,4 @@ class Pieces:
 
 def _give(target: Tensor, new: Any) -> None:
     target._payload = new
-    target._version += 1
+    target._writes += 1

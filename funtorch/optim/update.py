@@ -167,7 +167,7 @@ def _replace(op: Op, targets: list[Tensor], args: list[Any]) -> None:
     values = [a._payload if isinstance(a, Handle) else a for a in args]
     for target, new in zip(targets, run(op, values), strict=True):
         target._payload = new
-        target._version += 1
+        target._writes += 1
 
 
 def _number(group: dict[str, Any], name: str) -> Any:

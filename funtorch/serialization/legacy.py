@@ -80,7 +80,7 @@ class LegacyReader(Reader):
             return
         filled = TypedStorage(make(self.arrays[key].view(root.dtype.numpy))).to(storage.device)._root
         root._payload = filled._payload.reshape(root._payload.shape)
-        root._version += 1  # views look again
+        root._writes += 1  # views look again
 
 
 def load_legacy(source: Source, reader: LegacyReader, unpickled: Callable[[Source, Any], Any]) -> Any:

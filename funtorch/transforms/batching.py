@@ -153,7 +153,7 @@ def _run(func: Callable, level: VmapLevel, leaves: list, spec: Any, dims: list, 
 def _write_back(level: VmapLevel, leaves: list, dims: list, wrapped: list) -> None:
     """An argument changed in place inside has changed outside."""
     for leaf, dim, inside in zip(leaves, dims, wrapped, strict=True):
-        if inside is not leaf and inside._version:
+        if inside is not leaf and inside._writes:
             write(leaf, _outside(level, inside, dim))
 
 

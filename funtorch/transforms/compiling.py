@@ -31,7 +31,9 @@ def compile(
     ``.grad``, random numbers, hyperparameters of optimisers, training flags of modules, and Python's decisions on values. When
     two calls agree, the function is traced once with these as inputs and outputs; the decisions become guards. A call whose
     guards fail has changed nothing: it runs eagerly, and its path becomes a program of its own when it comes back. An exception
-    that ``model`` raises leaves what it leaves in eager code.
+    that ``model`` raises leaves what it leaves in eager code. What Python prints or appends happens in eager calls only, and once
+    more in the trace. `funtorch.compiler.explain` tells what became of it; with ``FUNTORCH_LOGS=recompiles`` in the environment
+    each compilation prints a line that says what had changed, and where.
 
     Args:
         model: the function, or a Module.

@@ -127,7 +127,7 @@ class Variant:
         return self._changed_cell()
 
     def _changed_cell(self) -> str | None:
-        versions = [c._version for c in self.cells]
+        versions = [c._writes for c in self.cells]
         if versions == self.versions:
             return None
         for cell, (shape, dtype) in zip(self.cells, self.avals, strict=True):
@@ -214,7 +214,7 @@ class Variant:
             versions = [v + 1 for v in self.versions[: self.whole]]
             for cell, value, version in zip(cells, results, versions, strict=True):
                 cell._payload = value
-                cell._version = version
+                cell._writes = version
             self.versions[: self.whole] = versions
             return
         for number, (cell, value) in enumerate(zip(cells, results, strict=True)):
@@ -222,7 +222,7 @@ class Variant:
                 take(cell, made[number])
             else:
                 cell._payload = value
-            cell._version += 1
+            cell._writes += 1
 
     def _commit_grads(self, tensors: list[Handle], results: Sequence[Any]) -> list[Handle]:
         targets = self.written_grads.now(tensors)
@@ -238,7 +238,7 @@ class Variant:
                 tensor._grad = make(next(values))
             elif left == SAME:
                 tensor._grad._payload = next(values)
-                tensor._grad._version += 1
+                tensor._grad._writes += 1
         return targets
 
     def _result(self, results: Sequence[Any], made: Any, tensors: list[Handle], grads: Sequence[Any]) -> Any:

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-_MODULES = ("_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
+_MODULES = ("_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "tensorboard")
 
 
 def __getattr__(name: str) -> Any:

@@ -65,7 +65,7 @@ class _Segment:
             inputs = [_inner(variable(t, False)) if depends(t) else t for t in self.arguments]
             results = self._run(inputs)
         for i, given in zip(self.where, inputs, strict=True):
-            if given._version != 0:
+            if given._writes != 0:
                 raise OpError(
                     f"checkpoint: the function changed argument {i} of shape {list(given._payload.shape)} in place, which it "
                     "could not do again; let it work on a clone"

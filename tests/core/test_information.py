@@ -53,8 +53,8 @@ def test_falls_are_counted_and_listed(capsys, no_falls):
 
 def test_rules_and_primitives_are_listed(capsys):
     text = shown(capsys)
-    for limit, calls in tiers.PATIENCE:
-        assert f"below {limit:g} us: after {calls} calls" in text
+    assert f"{tiers.LARGE:g} us and more, in at most {tiers.SHORT} primitives: a kernel at once" in text
+    assert f"after {tiers.MOST_CALLS} calls at the latest" in text
     names = re.split(r",\s+", text.split("Primitives with a NumPy rule: ")[1].split("\n\n")[0].split("\n", 1)[1].strip())
     assert {"dot_general", "gather", "while", "random_bits", "cholesky"} <= set(names)
 

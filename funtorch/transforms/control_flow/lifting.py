@@ -68,7 +68,7 @@ def trace(met: Met, function: Callable, spec: Spec, avals: Sequence[Any], requir
             nodes = [t._node for t in arguments]
             leaves, found["spec"] = flatten(function(*unflatten(spec, arguments)))
             for number, tensor in enumerate(arguments):
-                if tensor._version:
+                if tensor._writes:
                     raise OpError(ARGUMENT.format(met.name, number, list(avals[number].shape)))
             outs = [leaf for leaf in leaves if isinstance(leaf, Handle)]
             found["leaves"] = [None if isinstance(leaf, Handle) else Static(leaf) for leaf in leaves]
