@@ -232,8 +232,7 @@ def differentiate(
     if plan is not None and steps and plan.uses > plan.patience:
         grads = _run_composite(plan, nodes, cotangents, held, create_graph)
     else:
-        bare = plan is not None and not create_graph and state.recorder is None
-        if bare and all([type(c._payload) in CONCRETE for c in cotangents]) and all([node.is_bare() for node in nodes]):
+        if plan is not None and not create_graph and state.recorder is None and _all_bare(nodes, cotangents):
             grads = plan.schedule().run(nodes, cotangents)
         else:
             grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
@@ -244,6 +243,11 @@ def differentiate(
     if not create_graph and state.recorder is not None and state.recorder.cuts:
         grads = [g if g is None else alias(g, detached=True) for g in grads]
     return list(targets), grads
+
+
+def _all_bare(nodes: list[Node], cotangents: Sequence[Any]) -> bool:
+    """Whether a walk over these nodes needs no Tensors: nothing between it and the arrays wants to see them."""
+    return all([type(c._payload) in CONCRETE for c in cotangents]) and all([node.is_bare() for node in nodes])
 
 
 def _sum(a: Any, b: Any) -> Any:

@@ -123,9 +123,9 @@ def _cast(x: Any, dtype: np.dtype, casting: Casting) -> Any:
     keep = casting.cached and x._requires and x._node is None and x._base is None and state.recorder is None
     key = (id(x), dtype, state.grad)
     if keep and key in casting.casts:
-        ref, version, made = casting.casts[key]
+        ref, version, earlier = casting.casts[key]
         if ref() is x and version == x._writes:
-            return made
+            return earlier
     made = call(_to(dtype), (x,))
     if keep:
         casting.casts[key] = (weakref.ref(x), x._writes, made)

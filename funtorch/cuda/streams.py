@@ -33,7 +33,7 @@ class Stream(streams.Stream):
         """Wait until the GPU has done all that it was given."""
         GPUS.synchronize(self.device_index)
 
-    def record_event(self, event: Event | None = None) -> Event:
+    def record_event(self, event: streams.Event | None = None) -> streams.Event:
         """Record an event, a new one unless given, and return it."""
         event = Event(enable_timing=True) if event is None else event
         event.record(self)

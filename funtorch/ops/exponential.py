@@ -86,14 +86,15 @@ def log_add_2(x: Array, y: Array) -> Array:
     return jnp.logaddexp2(x, y)
 
 
-def _shared(x: Array, y: Array, dx: Array, dy: Array, base: float) -> Array:
+def _shared(primals: tuple, tangents: tuple, base: float) -> Array:
     """The tangent of such a sum: each term's share of it, times the term's tangent."""
+    (x, y), (dx, dy) = primals, tangents
     gap = jnp.where(x == y, 0, x - y) * number(np.log(base), x.dtype)
     return jnp.where((x == y) & (x == -jnp.inf), 0, jax.nn.sigmoid(gap) * dx + jax.nn.sigmoid(-gap) * dy)
 
 
-log_add.defjvp(lambda primals, tangents: (log_add(*primals), _shared(*primals, *tangents, np.e)))
-log_add_2.defjvp(lambda primals, tangents: (log_add_2(*primals), _shared(*primals, *tangents, 2.0)))
+log_add.defjvp(lambda primals, tangents: (log_add(*primals), _shared(primals, tangents, np.e)))
+log_add_2.defjvp(lambda primals, tangents: (log_add_2(*primals), _shared(primals, tangents, 2.0)))
 
 
 def _complex_log_sum(x: Array, y: Array) -> Array:

@@ -11,7 +11,28 @@ from ..core.handle import value_of
 from ..core.levels import WRAPPED
 from ..core.op import Op
 from ..core.state import state
+from ..errors import TracedValueError
 from .kept import kept
+
+NO_SIZE = (
+    "{}(): the size of the result depends on the values of a Tensor that is batched by vmap or part of a trace. Use {}, whose "
+    "size is given, or do this outside."
+)
+MASKED = "torch.where(mask, x, other) on all elements, or torch.nonzero_static(mask, size=n)"
+SIZED = {
+    "nonzero": "torch.nonzero_static(x, size=n)",
+    "argwhere": "torch.nonzero_static(x, size=n)",
+    "unique": "torch.unique(x, size=n)",
+    "unique_consecutive": "torch.unique_consecutive(x, size=n)",
+    "bincount": "torch.bincount(x, size=n)",
+    "repeat_interleave": "torch.repeat_interleave(x, repeats, output_size=n)",
+}
+
+
+def no_size(name: str) -> TracedValueError:
+    """The error for a size that isn't known, which names what to use instead."""
+    return TracedValueError(NO_SIZE.format(name, SIZED.get(name, MASKED)))
+
 
 _COUNT = Op(jnp.count_nonzero, "count_nonzero")
 ROWS = Op(lambda *columns: jnp.stack(columns, 1), "nonzero")
@@ -27,4 +48,8 @@ def recorded_places(mask: Any, name: str) -> tuple[Any, ...] | None:
     if state.recorder is None or type(value_of(mask)) in WRAPPED:
         return None
     count = call(_COUNT, (mask,), recording=False)
-    return call(_places(int(count._host(f"the size of {name}").item())), (mask,), recording=False)
+    try:
+        size = int(count._host(f"the size of {name}").item())
+    except TracedValueError:
+        raise no_size(name) from None
+    return call(_places(size), (mask,), recording=False)

@@ -15,9 +15,9 @@ from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
 from .broadcasting import mismatch
 from .declare import Array, function, op
-from .found_places import ROWS, recorded_places
+from .found_places import ROWS, no_size, recorded_places
 from .kept import kept
-from .picking import NO_SIZE, known
+from .picking import known
 
 INDEX = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
 
@@ -174,7 +174,7 @@ def _true_places(input: Any, name: str) -> tuple[np.ndarray, ...]:
     try:
         values = input._host(f"{name}()")  # of a Tensor with a tangent (which counts for nothing): its values
     except TracedValueError:
-        raise TracedValueError(NO_SIZE.format(name)) from None
+        raise no_size(name) from None
     return np.nonzero(np.atleast_1d(values))
 
 

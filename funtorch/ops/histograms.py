@@ -9,10 +9,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.call import call
 from ..core.handle import Handle
-from ..errors import ArgumentTypeError, OpError
+from ..errors import ArgumentTypeError, OpError, TracedValueError
 from ..tensor import Tensor
 from .declare import Array, Arrays, function, op
+from .found_places import no_size
+from .kept import kept
 from .operands import is_floating, number, refuse, shown_as
 from .return_types import TYPES
 
@@ -161,13 +164,29 @@ def _values(x: Any, name: str) -> np.ndarray:
     return x._host(f"{name}()")
 
 
+@kept("bincount")
+def _sized_counts(size: int) -> Any:
+    def pure(x: Any, *weights: Any) -> Any:
+        kind = np.int64 if not weights else (weights[0].dtype if weights[0].dtype == np.float32 else np.float64)
+        at = jnp.where(x < 0, size, x)  # beyond the end, and so left out
+        return jnp.zeros(size, kind).at[at].add(weights[0].astype(kind) if weights else 1, mode="drop")
+
+    return pure
+
+
 @function(method=True)
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(input: Any, weights: Any = None, minlength: int = 0, *, size: int | None = None) -> Any:
     """How often each number occurs: z_n = sum of the weights (1) of the elements equal to n. input (N,) of integers from 0.
 
     z (max(input) + 1, or minlength if that's more), int64, or of the weights' type. Raises RuntimeError for other input.
+    Differs from PyTorch: ``size``, for compiled code and vmap, gives z that length; numbers outside of it aren't counted.
     """
-    x = _values(input, "bincount")
+    if size is not None:
+        return call(_sized_counts(size), (input,) if weights is None else (input, weights))
+    try:
+        x = _values(input, "bincount")
+    except TracedValueError:
+        raise no_size("bincount") from None
     if x.ndim != 1 or x.dtype.kind not in "iu" or (x < 0).any():
         raise OpError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:

@@ -17,15 +17,11 @@ from ..core.engine import CONCRETE
 from ..core.handle import value_of
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
-from .found_places import recorded_places
+from .found_places import no_size, recorded_places
 from .indexing import is_mask
 from .kept import kept
 
 _UNSIGNED = {np.dtype(np.int64): np.uint64, np.dtype(np.int32): np.uint32}
-NO_SIZE = (
-    "{}: the size of the result depends on the values of a Tensor that is batched by vmap or part of a trace. Use "
-    "torch.where(mask, x, other) and reduce over all elements, torch.nonzero_static(mask, size=n), or do this outside."
-)
 
 
 def known(tensor: Any) -> np.ndarray | None:
@@ -69,7 +65,7 @@ def places_of(mask: Any, name: str) -> list[Any]:
     try:
         values = mask._host(name)  # of a mask with a tangent (which counts for nothing): its values
     except TracedValueError:
-        raise TracedValueError(NO_SIZE.format(name)) from None
+        raise no_size(name) from None
     return [Tensor._of_numpy(found.astype(np.int64)) for found in np.nonzero(values)]
 
 

@@ -12,10 +12,11 @@ from ..core.call import call
 from ..core.dims import wrap_dim, wrap_dims
 from ..core.handle import Handle, value_of
 from ..core.views import concrete
-from ..errors import OpError, OutOfBoundsError, TracedValueError
+from ..errors import OpError, OutOfBoundsError
 from ..tensor import Tensor
 from . import registry
 from .declare import Array, function, op
+from .found_places import no_size
 from .kept import kept
 from .reshaping import sizes_of
 
@@ -132,14 +133,26 @@ def _take(dim: int) -> Any:
     return lambda x, index: jnp.take(x, index, axis=dim)
 
 
+@kept("repeat_interleave")
+def _repeat_to(size: int, dim: int) -> Any:
+    return lambda x, repeats: jnp.repeat(x, repeats, axis=dim, total_repeat_length=size)
+
+
+@kept("repeat_interleave")
+def _repeat_indices(size: int) -> Any:
+    return lambda repeats: jnp.repeat(np.arange(repeats.size), repeats, total_repeat_length=size)
+
+
+def _check_size(size: Any, output_size: int | None) -> None:
+    if output_size is not None and output_size != size:
+        raise OpError(f"repeat_interleave(): allocated size {output_size} does not match required size {size}")
+
+
 def _counts(repeats: Any) -> np.ndarray:
     """How often each element is repeated. Raises RuntimeError where the values are not known, or negative."""
     if isinstance(repeats, Handle):
         if concrete(repeats) is None:
-            raise TracedValueError(
-                "repeat_interleave(): the size of the result depends on the values of `repeats`, which is batched by vmap or "
-                "part of a trace. Give repeats as a number, or do this outside."
-            )
+            raise no_size("repeat_interleave")
         if repeats.dtype.name not in ("int32", "int64"):
             raise OpError("repeats has to be Long or Int tensor")
         counts = repeats._host("repeat_interleave()")
@@ -158,7 +171,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
         input: (*); flattened first if ``dim`` is None. Alone, it is taken as ``repeats`` of the indices 0, 1, 2, ...
         repeats: a number, or an integer Tensor with one for each element.
         dim: the dimension.
-        output_size: accepted for compatibility.
+        output_size: the size of the result, where the values of ``repeats`` are not known: in compiled code and vmap. What is
+            over is left out; what is missing is filled with the last element.
 
     Raises:
         RuntimeError: if the number of repeats is not 1 or that of the elements, or one is negative.
@@ -166,8 +180,13 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     >>> torch.arange(2).repeat_interleave(2)
     tensor([0, 0, 1, 1])
     """
+    sized = output_size is not None and isinstance(input if repeats is None else repeats, Handle)
     if repeats is None:
-        return Tensor._of_numpy(np.repeat(np.arange(input.numel()), _counts(input)))
+        if sized and concrete(input) is None:
+            return call(_repeat_indices(output_size), (input,))
+        counts = _counts(input)
+        _check_size(counts.sum(), output_size)
+        return Tensor._of_numpy(np.repeat(np.arange(input.numel()), counts))
     if dim is None:
         input, dim = input.reshape(-1), 0
     elif not input.dim():
@@ -177,12 +196,15 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
         if repeats < 0:
             raise OpError("Repeats must be non-negative")
         return call(_repeat_each(repeats, at), (input,))
-    counts = _counts(repeats if isinstance(repeats, (Handle, Sequence)) else [repeats])
     size = input.shape[at]
+    if sized and concrete(repeats) is None and repeats.numel() in (1, size):
+        return call(_repeat_to(output_size, at), (input, repeats))
+    counts = _counts(repeats if isinstance(repeats, (Handle, Sequence)) else [repeats])
     if counts.size not in (1, size):
         raise OpError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and input.size({at}) "
             f"= {size}"
         )
     index = np.repeat(np.arange(size), np.broadcast_to(counts.reshape(-1), (size,)))
+    _check_size(len(index), output_size)
     return call(_take(at), (input, index))

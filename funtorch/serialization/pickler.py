@@ -77,7 +77,7 @@ def _shown(tensor: Any) -> tuple[UntypedStorage, tuple]:
         kind = TypedStorage if tensor.dtype in TYPE_OF else UntypedStorage
         return kind(handle), (int(offset), size, tuple(int(step) for step in strides))
     # Values of its own: it shows parts of its base's elements, such as the real ones of complex, or it counts for one parameter now.
-    return _shown(make(np.ascontiguousarray(tensor.detach()._host("save()"))))
+    return _shown(make(np.asarray(tensor.detach()._host("save()"), order="C")))  # which leaves a number a number
 
 
 def _attributes(tensor: Any) -> dict[str, Any]:

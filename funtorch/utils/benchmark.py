@@ -195,7 +195,8 @@ class Timer:
             callback: called with the number of times through and the seconds of each measurement.
             min_run_time: in seconds.
         """
-        number, times = self._number(max(min_run_time / 100, 1e-3)), []
+        number = self._number(max(min_run_time / 100, 1e-3))
+        times: list[float] = []
         while not times or sum(times) < min_run_time:
             times.append(self._run(number))
             if callback is not None:
@@ -211,7 +212,8 @@ class Timer:
         callback: Callable[[int, float], Any] | None = None,
     ) -> Measurement:
         """Measure until the interquartile range is at most ``threshold`` of the median, or the time is over."""
-        number, times = self._number(max(0.05 * min_run_time, 1e-3)), []
+        number = self._number(max(0.05 * min_run_time, 1e-3))
+        times: list[float] = []
         while sum(times) < max_run_time:
             times.append(self._run(number))
             if callback is not None:

@@ -85,7 +85,7 @@ def test_table():
     assert lines[0] == "mine" and lines[2].split()[0] == "Name"
     for title in ("Self CPU %", "CPU total", "CPU time avg", "# of Calls"):
         assert title in lines[2]
-    assert len(lines) == 8 and lines[-1].startswith("Self CPU time total: ")
+    assert len(lines) == 9 and lines[-1].startswith("Self CPU time total: ")
     with pytest.raises(ValueError, match="sort_by='colour'"):
         prof.key_averages().table(sort_by="colour")
 

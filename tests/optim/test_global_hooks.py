@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 import torch
 
@@ -17,8 +19,9 @@ def test_hooks_of_all_optimisers(t):
     optimizers = [t.optim.SGD(first.parameters(), lr=0.1), t.optim.Adam(second.parameters())]
     optimizers[0].register_step_pre_hook(lambda o, args, kwargs: seen.append("own before"))
     optimizers[0].register_step_post_hook(lambda o, args, kwargs: seen.append("own after"))
-    before = t.optim.optimizer.register_optimizer_step_pre_hook(lambda o, args, kwargs: seen.append(f"before {type(o).__name__}"))
-    after = t.optim.optimizer.register_optimizer_step_post_hook(lambda o, args, kwargs: seen.append(f"after {type(o).__name__}"))
+    of_all = importlib.import_module(f"{t.__name__}.optim.optimizer")
+    before = of_all.register_optimizer_step_pre_hook(lambda o, args, kwargs: seen.append(f"before {type(o).__name__}"))
+    after = of_all.register_optimizer_step_post_hook(lambda o, args, kwargs: seen.append(f"after {type(o).__name__}"))
     try:
         for optimizer in optimizers:
             optimizer.step()

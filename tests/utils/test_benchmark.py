@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import torch
+import torch.utils.benchmark
 from funtorch.utils.benchmark.utils.common import Measurement as MeasurementByItsModule
 
 import funtorch

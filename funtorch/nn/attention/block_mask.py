@@ -110,7 +110,7 @@ def create_block_mask(
     Raises:
         ValueError: a block size that is not positive.
     """
-    sizes = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else tuple(BLOCK_SIZE)
-    if min(sizes) < 1:
+    rows, columns = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+    if min(rows, columns) < 1:
         raise ArgumentValueError(f"create_block_mask(): BLOCK_SIZE must be positive, got {BLOCK_SIZE}")
-    return BlockMask(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), mask_mod, sizes)
+    return BlockMask(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), mask_mod, (rows, columns))
