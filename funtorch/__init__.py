@@ -52,7 +52,8 @@ from .legacy_types import set_default_tensor_type
 from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
 from .numbers_info import finfo, iinfo
 from .ops import registry as _registry
-from .ops.creation import get_default_device, is_tensor, set_default_device
+from .ops.creation import is_tensor
+from .ops.placing import get_default_device, set_default_device
 from .printing import set_printoptions
 from .serialization import load, save
 from .size import Size
@@ -63,7 +64,7 @@ from .threads import get_num_interop_threads, get_num_threads, set_num_interop_t
 from .version import __version__
 
 if _typing.TYPE_CHECKING:
-    from .ops.creation import tensor  # a type checker sees the module of that name otherwise
+    from .ops.given_data import tensor  # a type checker sees the module of that name otherwise
 
 globals().update(_dtypes.PUBLIC)
 globals().update(_registry.names("torch"))
@@ -102,6 +103,7 @@ _LAZY_NAMES = {
         "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
     ),
+    "cuda.memory": ("OutOfMemoryError",),
     "device_modules": ("get_device_module",),
     "sparse.creation": (
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",

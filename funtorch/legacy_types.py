@@ -14,8 +14,8 @@ from .dtypes import PUBLIC
 from .errors import ArgumentTypeError
 from .layouts import strided
 from .ops.assignment import TYPE_NAMES
-from .ops.creation import set_default_device
-from .ops.creation import tensor as new_tensor
+from .ops.given_data import tensor as new_tensor
+from .ops.placing import set_default_device
 from .storage import TypedStorage
 from .tensor import Tensor
 

@@ -10,18 +10,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from . import devices, dtypes, printing
+from . import devices, dtypes
 from .core import handle
 from .core.engine import CONCRETE
-from .core.forked import as_numpy
 from .core.handle import Handle, announce, make, value_of
+from .core.host_values import host_array
 from .core.levels import WRAPPED, inner_of
-from .core.meta import NO_DATA, MetaArray
+from .core.meta import MetaArray
+from .core.pytree import register_pytree
 from .core.state import state, watched
+from .core.text import describe
 from .core.views import alias, is_contiguous, layout, replace_data, version_root
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
-from .errors import ArgumentTypeError, MissingError, OpError, TracedValueError
+from .errors import ArgumentTypeError, ArgumentValueError, OpError, TracedValueError
 from .layouts import strided
 from .size import Size
 
@@ -362,6 +364,21 @@ class Tensor(Handle):
             raise OpError(ONE_VALUE.format(self.numel()))
         return self._host("item()").reshape(()).item()
 
+    def _number(self) -> Any:
+        """The only element, for Python's types of numbers. Raises ValueError if there are more or none."""
+        if self.numel() != 1:
+            raise ArgumentValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
+    def _real_number(self) -> Any:
+        """The same without an imaginary part. Raises RuntimeError if there is one."""
+        found = self._number()
+        if type(found) is not complex:
+            return found
+        if found.imag:
+            raise OpError(f"the complex value {found} cannot be converted to a real number; take .real")
+        return found.real
+
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
         return self._host("tolist()").tolist()
@@ -410,13 +427,13 @@ class Tensor(Handle):
         return bool(self._host("bool()").reshape(()).item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._real_number())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._real_number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __index__(self) -> int:
         if self.dtype.category > dtypes.INTEGER or self.numel() != 1:
@@ -444,7 +461,7 @@ class Tensor(Handle):
     # Text, copies, pickles
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return describe_tensor(self)
+        return describe(self)
 
     def __format__(self, spec: str) -> str:
         if self.dim() == 0 and type(value_of(self)) in CONCRETE:
@@ -481,34 +498,6 @@ class Tensor(Handle):
         return _rebuild, (type(self), np.asarray(self._host("pickle")), self._requires and self._node is None, extra)
 
 
-def host_array(payload: Any, asked: str) -> np.ndarray:
-    """A concrete payload as a NumPy array; otherwise TracedValueError that says what to do instead."""
-    if type(payload) in CONCRETE:
-        return as_numpy(payload)
-    if type(payload) in WRAPPED:
-        name = payload.level.name
-        payload.level.check_alive(payload)
-        if name == "jvp":
-            return host_array(payload.primal._payload, asked)
-        if payload.axis is None:
-            return host_array(payload.inner._payload, asked)
-        raise TracedValueError(
-            f"vmap: It looks like you're calling {asked} on a Tensor of shape {list(payload.shape)} that is mapped over "
-            f"{payload.level.size} lanes: it has a value for each lane, not one. Use torch.where instead of a branch, or call "
-            "the function in a loop."
-        )
-    if type(payload) is MetaArray:
-        if asked == "numpy()":
-            raise ArgumentTypeError("can't convert meta device type tensor to numpy: it has no data")
-        if asked in ("item()", "bool()", "int()", "float()"):
-            raise OpError("Tensor.item() cannot be called on meta tensors")
-        raise MissingError(f"{asked}: {NO_DATA}")
-    raise TracedValueError(
-        f"{asked} of a Tensor of shape {list(payload.shape)} inside compiled or traced code: its value is not known while the "
-        "program is being made. Use torch.where instead of a branch, or leave this part outside the compiled function."
-    )
-
-
 def _legacy_payload(args: tuple) -> np.ndarray:
     numpy_type = dtypes.default().numpy
     if len(args) == 1 and isinstance(args[0], Tensor):
@@ -527,63 +516,6 @@ def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, extra: dict) -> 
         new.requires_grad_()
     new.__dict__.update(extra)
     return announce(new)
-
-
-def describe_tensor(tensor: Any, prefix: str = "tensor") -> str:
-    """The text that PyTorch shows for a Tensor."""
-    payload = value_of(tensor)
-    if type(payload) in WRAPPED:
-        level, inner = payload.level, describe_tensor(inner_of(payload))
-        if level.name == "vmap":
-            return f"BatchedTensor(lvl={level.depth}, shape={list(payload.shape)}, bdim={payload.axis}, value={inner})"
-        tangent = "None" if payload.tangent is None else describe_tensor(payload.tangent)
-        return f"DualTensor(lvl={level.depth}, shape={list(payload.shape)}, value={inner}, tangent={tangent})"
-    if type(payload) is MetaArray:
-        return _describe_meta(tensor, prefix)
-    if type(payload) not in CONCRETE:
-        return f"tensor(traced, size={tuple(payload.shape)}, dtype={tensor.dtype})"
-    where = tensor.device
-    return printing.tensor_text(
-        np.asarray(payload),
-        dtype_name=repr(tensor.dtype),
-        default_dtype_name=repr(dtypes.default()),
-        device=None if where.type == "cpu" else str(where),
-        requires_grad=tensor._requires,
-        grad_fn_name=tensor._node.name() if tensor._node is not None else None,
-        prefix=prefix,
-    )
-
-
-def _describe_meta(tensor: Any, prefix: str) -> str:
-    parts = ["...", "device='meta'", f"size={tuple(tensor.shape)}"]
-    if tensor.dtype is not dtypes.default():
-        parts.append(f"dtype={tensor.dtype}")
-    if tensor._node is not None:
-        parts.append(f"grad_fn=<{tensor._node.name()}>")
-    elif tensor._requires:
-        parts.append("requires_grad=True")
-    return f"{prefix}({', '.join(parts)})"
-
-
-def _flatten(tensor: Any) -> tuple:
-    return (value_of(tensor),), (type(tensor), tensor._requires and tensor._node is None)
-
-
-def _unflatten(aux: tuple, children: tuple) -> Any:
-    cls, requires = aux
-    payload = children[0]
-    if isinstance(payload, Handle):
-        return payload
-    new = object.__new__(cls)
-    new._payload = payload
-    if requires and hasattr(payload, "dtype"):
-        new._requires = True
-    return announce(new)
-
-
-def register_pytree(cls: type) -> None:
-    """Let JAX's functions take and give Tensors of a class."""
-    jax.tree_util.register_pytree_node(cls, _flatten, _unflatten)
 
 
 register_pytree(Tensor)

@@ -229,7 +229,8 @@ def differentiate(
     check_not_freed(nodes)
     if state.recorder is not None:
         state.recorder.walk(nodes)
-    if plan is not None and steps and plan.uses > plan.patience:
+    # What is recorded or traced must not depend on how often the structure was met.
+    if plan is not None and steps and plan.uses > plan.patience and state.recorder is None:
         grads = _run_composite(plan, nodes, cotangents, held, create_graph)
     else:
         if plan is not None and not create_graph and state.recorder is None and _all_bare(nodes, cotangents):

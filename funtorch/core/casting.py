@@ -124,7 +124,7 @@ def _cast(x: Any, dtype: np.dtype, casting: Casting) -> Any:
     key = (id(x), dtype, state.grad)
     if keep and key in casting.casts:
         ref, version, earlier = casting.casts[key]
-        if ref() is x and version == x._writes:
+        if version == x._writes and ref() is x:
             return earlier
     made = call(_to(dtype), (x,))
     if keep:

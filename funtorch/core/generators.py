@@ -11,7 +11,7 @@ from ..devices import CPU, device
 from ..errors import ArgumentTypeError
 from .handle import make
 from .mersenne import MersenneTwister
-from .recorder import refuse
+from .watcher import refuse
 
 SEEDS = "it seeds a generator"
 MOVES = "it reads or sets the state of a generator"

@@ -74,7 +74,7 @@ def _refresh(view: Handle) -> None:
 def set_refresh(refresh: Callable[[Handle], None]) -> None:
     """Tell `value_of` how (called once, with what ``views.py`` says)."""
     global _refresh
-    _refresh = refresh  # type: ignore[assignment]  (a function's name, given another function)
+    _refresh = refresh  # type: ignore[assignment]
 
 
 def set_class(cls: type[Handle]) -> None:

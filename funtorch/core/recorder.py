@@ -1,89 +1,25 @@
 """The recorder: what a call of a function reads, writes, draws and decides, beyond its arguments.
 
-A *cell* is a Tensor from outside: its value, or its ``.grad``. A `Recording` watches an eager call; a `Tracing` runs the same
+A *cell* is a Tensor from outside: its value, or its ``.grad``. A `Recording` watches an eager call; `retracing` runs the same
 function once more on JAX tracers, with the cells of a recording as inputs and outputs and its decisions as constants.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
-import threading
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import FuntorchError
 from . import handle as handles
 from .engine import CONCRETE
 from .handle import Handle
-from .levels import WRAPPED, Batched, Dual, inner_of
-from .state import state, watched
+from .host_values import host_array
+from .levels import WRAPPED
 from .tape import next_sequence
-
-PACKAGE = str(Path(__file__).parents[1])
-
-
-class Disagreement(FuntorchError):
-    """A trace met something that the recording did not."""
-
-
-def user_place() -> str:
-    """The file and line, outside of this package, that are running."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<op ")):
-        frame = frame.f_back
-    return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _single_value(tensor: Handle) -> Any:
-    """The payload that Python sees of a Tensor: below levels that give it no more than a tangent. Mapped ones stay as they are."""
-    payload = handles.value_of(tensor)
-    while type(payload) is Dual or type(payload) is Batched and payload.axis is None:
-        payload = handles.value_of(inner_of(payload))
-    return payload
-
-
-class Watcher:
-    """Common to both: which Tensors were made inside, and being active."""
-
-    # Whether JAX differentiates what runs here, so that what the tape does not record has to end its derivatives.
-    cuts: Any = False
-
-    def __init__(self) -> None:
-        self.inside: dict[int, Any] = {}  # by id, a weak reference
-        self.before: Any = None
-        self.thread = threading.get_ident()
-
-    def __enter__(self) -> Any:
-        self.before = state.recorder
-        state.recorder = self
-        watched.append(None)
-        handles.watchers.append(self.made)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        handles.watchers.pop()
-        state.recorder = self.before
-        watched.pop()
-
-    def made(self, new: Handle) -> None:
-        """A Tensor was made: it's not a cell."""
-        if threading.get_ident() != self.thread:
-            return
-        key, inside = id(new), self.inside
-        inside[key] = weakref.ref(new, lambda _: inside.pop(key, None))
-
-    def is_outer(self, tensor: Handle) -> bool:
-        """Whether a Tensor was there before."""
-        return id(tensor) not in self.inside
-
-    def check(self, passed: Any, error: type[Exception], message: str) -> bool:
-        """Something is to be true; whether this sees to it that ``error(message)`` is raised if it is not."""
-        return False
+from .watcher import Unwatched, Watcher, look_up, single_value, user_place
 
 
 class Recording(Watcher):
@@ -162,11 +98,9 @@ class Recording(Watcher):
 
     def decision(self, tensor: Handle, asked: str) -> np.ndarray:
         """Python looks at a value."""
-        from ..tensor import host_array
-
         self.read((tensor,))
         value = host_array(handles.value_of(tensor), asked)
-        if type(_single_value(tensor)) not in WRAPPED:
+        if type(single_value(tensor)) not in WRAPPED:
             self.decisions.append((asked, value, user_place()))
         return value
 
@@ -197,7 +131,7 @@ class Recording(Watcher):
     def effect(self, thunk: Callable, key: Any) -> None:
         """Python state changes in a way that is the same at each call: a program's call does it again at its end."""
         self.effects.append((thunk, key))
-        with _unwatched(self):
+        with Unwatched(self):
             thunk()
 
     def module_called(self, module: Any) -> None:
@@ -265,128 +199,3 @@ def _with_bases(value: Any) -> list[Any]:
 
 def _still_held(tensor: Handle | None) -> bool:
     return tensor is not None and not tensor._kept
-
-
-class Tracing(Watcher):
-    """Runs a function on tracers in the steps of a recording."""
-
-    def __init__(self, recording: Recording, draws: Sequence[Any], numbers: Sequence[Any]) -> None:
-        super().__init__()
-        self.recording = recording
-        self.draws = iter(draws)
-        self.numbers = iter(numbers)
-        self.decided = iter(recording.decisions)
-        self.signatures = iter([s for _, _, s in recording.draws])
-        self.modes = iter(recording.modes)
-        self.effects = iter([key for _, key in recording.effects])
-        self.guards: list[Any] = []
-
-    def read(self, args: Sequence[Any]) -> None:
-        known = self.recording
-        for arg in args:
-            if isinstance(arg, Handle) and id(arg) not in self.inside and type(arg._payload) in CONCRETE:
-                if id(arg) not in known.cells and id(arg) not in known.used:
-                    raise Disagreement("the function read another Tensor than when it was recorded")
-
-    def write(self, target: Handle) -> None:
-        if self.is_outer(target) and id(target) not in self.recording.written:
-            raise Disagreement("the function wrote another Tensor than when it was recorded")
-
-    def read_grad(self, tensor: Handle) -> None:
-        known = self.recording
-        if self.is_outer(tensor) and id(tensor) not in known.grads and id(tensor) not in known.written_grads:
-            raise Disagreement("the function read another gradient than when it was recorded")
-
-    def write_grad(self, tensor: Handle) -> None:
-        if self.is_outer(tensor) and id(tensor) not in self.recording.written_grads:
-            raise Disagreement("the function wrote another gradient than when it was recorded")
-
-    clear_grad = write_grad
-
-    def decision(self, tensor: Handle, asked: str) -> np.ndarray:
-        payload = _single_value(tensor)
-        if type(payload) in WRAPPED:
-            from ..tensor import host_array
-
-            return host_array(payload, asked)
-        expected = next(self.decided, None)
-        if expected is None or expected[0] != asked or expected[1].shape != payload.shape:
-            raise Disagreement(f"the function asked for {asked} where the recording did not")
-        self.guards.append(payload)
-        return expected[1]
-
-    def walk(self, nodes: Sequence[Any]) -> None:
-        pass
-
-    def refuse(self, why: str) -> None:
-        raise Disagreement(why)
-
-    def stepped(self, optimizer: Any) -> None:
-        if id(optimizer) not in self.recording.optimizers:
-            raise Disagreement("another optimiser took a step than when the function was recorded")
-
-    def effect(self, thunk: Callable, key: Any) -> None:
-        if next(self.effects, None) != key:
-            raise Disagreement("the function moved another schedule on than when it was recorded")
-
-    def draw(self, source: Any, thunk: Callable, signature: tuple) -> Any:
-        if next(self.signatures, None) != signature:
-            raise Disagreement("the function drew other random numbers than when it was recorded")
-        return next(self.draws)
-
-    def number(self, container: Any, path: tuple) -> Any:
-        return next(self.numbers)
-
-    def unfinished(self) -> bool:
-        """Whether the recording drew, read or decided more than the trace did."""
-        return any(next(left, None) is not None for left in (self.signatures, self.decided, self.numbers, self.effects))
-
-    def module_called(self, module: Any) -> None:
-        if next(self.modes, None) != (id(module), module.training):
-            raise Disagreement("another module ran than when the function was recorded, or in another mode")
-
-
-class _unwatched:  # noqa: N801
-    """In a ``with`` block, what happens on this thread is not told to ``watcher``."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self.watcher = watcher
-
-    def __enter__(self) -> None:
-        state.recorder = self.watcher.before
-        handles.watchers.remove(self.watcher.made)
-
-    def __exit__(self, *exc: object) -> None:
-        state.recorder = self.watcher
-        handles.watchers.append(self.watcher.made)
-
-
-def look_up(container: Any, path: tuple) -> Any:
-    """``container[path[0]][path[1]]...``"""
-    for key in path:
-        container = container[key]
-    return container
-
-
-def number(container: Any, *path: Any) -> Any:
-    """Read a hyperparameter ``container[path[0]]...``: in compiled code it is an input, so that a change is seen."""
-    return look_up(container, path) if state.recorder is None else state.recorder.number(container, path)
-
-
-def draw(source: Any, thunk: Callable, signature: tuple) -> Any:
-    """Draw from a generator by ``thunk()``; in compiled code numbers are drawn on the host, in order, and are inputs."""
-    return thunk() if state.recorder is None else state.recorder.draw(source, thunk, signature)
-
-
-def effect(thunk: Callable, key: Any) -> None:
-    """Change Python state by ``thunk()``: in compiled code once for each call, at its end. ``key`` says what it does."""
-    if state.recorder is None:
-        thunk()
-    else:
-        state.recorder.effect(thunk, key)
-
-
-def refuse(why: str) -> None:
-    """Say that code around here can't be part of a program, if somebody watches who would make one."""
-    if state.recorder is not None:
-        state.recorder.refuse(why)

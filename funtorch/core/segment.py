@@ -13,11 +13,12 @@ import numpy as np
 
 from ..errors import OpError
 from .handle import Handle, value_of
+from .host_values import host_array
 from .levels import WRAPPED, Dual, inner_of
-from .recorder import Watcher, look_up
 from .state import state
 from .tape import place_of
 from .variables import depends, frozen
+from .watcher import Watcher, look_up
 
 
 class Nested(Watcher):
@@ -44,8 +45,6 @@ class Nested(Watcher):
             self.before.clear_grad(tensor)
 
     def decision(self, tensor: Handle, asked: str) -> np.ndarray:
-        from ..tensor import host_array
-
         self.read((tensor,))
         return host_array(value_of(tensor), asked) if self.before is None else self.before.decision(tensor, asked)
 

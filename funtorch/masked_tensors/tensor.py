@@ -8,9 +8,10 @@ import numpy as np
 
 from ..composite_tensor import CompositeTensor
 from ..core.foreign import PROCESSORS, is_foreign
+from ..core.text import describe
 from ..core.views import alias, concrete
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
-from ..tensor import Tensor, describe_tensor
+from ..tensor import Tensor
 from . import text
 
 SIZES = "data.size() must equal mask.size(): got {} and {}"
@@ -94,7 +95,7 @@ class MaskedTensor(CompositeTensor):
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         values, mask = concrete(self._payload.values), concrete(self._payload.mask)
         if values is None or mask is None:
-            return f"MaskedTensor({describe_tensor(self._payload.values)}, {describe_tensor(self._payload.mask)})"
+            return f"MaskedTensor({describe(self._payload.values)}, {describe(self._payload.mask)})"
         return text.described(values, mask)
 
     def __getitem__(self, index: Any) -> Any:

@@ -13,11 +13,27 @@ from typing import Any
 from .missing import complete
 
 
+class Shadowing(ModuleType):
+    """A module of the same path as a function, whose place it takes when it is imported: it can be called like that."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        super().__init__(name)
+        self.__wrapped__ = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)
+
+
 class Nameless(Loader):
     """Makes a module that has nothing of its own."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return None
+        from .table import modules
+
+        parent, _, last = spec.name.rpartition(".")
+        if last not in modules().get(parent.removeprefix("fun"), {}):
+            return None
+        return Shadowing(spec.name, getattr(sys.modules[parent], last))
 
     def exec_module(self, module: ModuleType) -> None:
         module.__doc__ = f"PyTorch's {module.__name__.removeprefix('fun')}, of which funtorch has the names alone."

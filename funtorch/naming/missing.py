@@ -37,10 +37,11 @@ class Base(metaclass=NotThere):
 
 @functools.lru_cache(maxsize=None)
 def stand_in(path: str) -> type:
-    """The thing that stands for the name ``path``."""
+    """The thing that stands for the name ``path``. What is called an error may stand after ``except``: it is never raised."""
+    name = path.rpartition(".")[2]
     return NotThere(
-        path.rpartition(".")[2],
-        (Base,),
+        name,
+        (Base, Exception) if name.endswith(("Error", "Exception")) else (Base,),
         {"__qualname__": path, "__module__": "funtorch", "__doc__": f"{path} is not in funtorch."},
     )
 

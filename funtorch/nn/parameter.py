@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.handle import make
+from ..core.pytree import register_pytree
 from ..errors import ArgumentValueError, OpError
 from ..ops.creation import empty
-from ..tensor import Tensor, register_pytree
+from ..tensor import Tensor
 
 if TYPE_CHECKING:
     from ..devices import device as Device

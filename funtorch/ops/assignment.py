@@ -24,12 +24,17 @@ TYPE_NAMES = {
 
 # What ``out=`` may be, by function, where it isn't any type that the result can be cast to: only the result's type (and uint8,
 # an old kind of bool, for tests), or any type at all.
-EXACT = frozenset("""matmul mm bmm dot mv argmax argmin index_select where isposinf isneginf norm amax amin softmax log_softmax
-    nonzero take masked_select cross tril triu diag bitwise_not clamp round floor ceil trunc sign neg conj_physical heaviside addmm
-    addmv baddbmm vector_norm matrix_norm inv inverse cholesky det solve eigvalsh tensordot bucketize searchsorted isin histc renorm
-    nan_to_num float_power quantile multi_dot matrix_power vecdot multinomial index_add scatter scatter_add take_along_dim mode
-    median kthvalue sort topk max min cummax cummin frexp qr eigh svd slogdet lu lu_unpack any all""".split())
-ANY = frozenset("sum prod cumsum cumprod factory random".split())
+EXACT = frozenset(
+    """matmul mm bmm dot mv argmax argmin index_select where isposinf isneginf norm amax amin softmax
+    log_softmax nonzero take masked_select cross tril triu diag bitwise_not clamp round floor ceil
+    trunc sign neg conj_physical heaviside addmm addmv baddbmm vector_norm matrix_norm inv inverse
+    cholesky det solve eigvalsh tensordot bucketize searchsorted isin histc renorm nan_to_num
+    float_power linalg_vector_norm quantile multi_dot matrix_power vecdot multinomial index_add
+    scatter scatter_add take_along_dim mode median kthvalue sort topk max min cummax cummin frexp qr
+    eigh svd slogdet lu lu_unpack any all""".split()
+)
+ANY = frozenset("sum prod cumsum cumprod factory".split())
+JOINED = frozenset("cat stack hstack vstack dstack column_stack".split())
 
 
 @functools.lru_cache(maxsize=None)
@@ -85,7 +90,7 @@ def _fitting(result: Handle, want: Any, name: str) -> Handle:
         return result
     from_, to = FROM_NUMPY[have], FROM_NUMPY[want]
     if not can_cast(from_, to):
-        raise OpError(
+        raise (ArgumentTypeError if name in JOINED else OpError)(
             f"{name}(): result type {TYPE_NAMES[from_.name]} can't be cast to the desired output type {TYPE_NAMES[to.name]}"
         )
     return cast(result, to)
@@ -132,7 +137,7 @@ def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
 
     Raises RuntimeError if the result can't be cast to the type of ``out``, or (``exact``) is of another type.
     """
-    exact = exact or name in EXACT
+    exact = exact or name.lstrip("_") in EXACT
     if isinstance(result, tuple):
         if not isinstance(out, (tuple, list)) or len(out) != len(result):
             raise ArgumentTypeError(f"{name}(): argument 'out' must be tuple of {len(result)} Tensors")

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.meta import is_meta
 from ..errors import OpError
 from .activation import PURE
 from .declare import Array, function, op
@@ -125,7 +126,7 @@ def scaled_dot_product_attention(
     Source: Vaswani et al., "Attention Is All You Need", 2017, eq. 1.
     """
     kept = None
-    if dropout_p > 0:
+    if dropout_p > 0 and not is_meta(query):
         batch = np.broadcast_shapes(tuple(query.shape[:-2]), tuple(query.shape[:-2] if enable_gqa else key.shape[:-2]))
         kept = bernoulli_mask((*batch, query.shape[-2], key.shape[-2]), 1 - dropout_p, query.dtype)
     factor = None if scale is None else float(scale)

@@ -10,7 +10,8 @@ import numpy as np
 from ..core.call import call
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
-from .declare import function, sequence_argument
+from .arguments import sequence_argument
+from .declare import function
 from .joining import stack
 from .picking import picking_op
 

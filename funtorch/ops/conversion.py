@@ -20,8 +20,8 @@ from ..errors import ArgumentTypeError, MissingError
 from ..tensor import Tensor
 from . import registry
 from .assignment import TYPE_NAMES, cast
-from .creation import without_data
 from .declare import function
+from .placing import without_data
 
 _CLONE = Op(lambda x: x, "clone")
 

@@ -15,10 +15,11 @@ from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
+from .arguments import sequence_argument
 from .assignment import cast
-from .creation import place as placed
-from .declare import Array, function, op, sequence_argument
+from .declare import Array, function, op
 from .kept import kept, viewing
+from .placing import place as placed
 
 Sizes = tuple[int, ...]
 

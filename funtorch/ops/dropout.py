@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.meta import is_meta
 from ..errors import ArgumentValueError, OpError
 from . import registry
 from .activation import PURE
 from .assignment import TYPE_NAMES
 from .declare import Array, function, op
+from .placing import without_data
 from .random import bernoulli_mask, in_memory_order
 
 SELU_FLOOR = 1.7580993408473766  # SELU's limit at minus infinity, without its sign
@@ -48,6 +50,11 @@ def masked_like_selu(input: Array, mask: Array, p):
 _IN_PLACE = {masked: registry.names(PURE)["dropout_"], masked_like_selu: registry.names(PURE)["alpha_dropout_"]}
 
 
+def _mask(input: Any, shape: tuple, p: float) -> Any:
+    """Ones and zeros for an input; for one without data nothing is drawn."""
+    return without_data(shape, input.dtype.numpy) if is_meta(input) else bernoulli_mask(shape, 1 - p, input.dtype)
+
+
 def _dropped(form: Any, input: Any, p: float, training: bool, inplace: bool, by_channel: bool) -> Any:
     if not 0 <= p <= 1:
         raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -58,9 +65,9 @@ def _dropped(form: Any, input: Any, p: float, training: bool, inplace: bool, by_
     if by_channel:
         if input.dim() < 2:
             raise OpError("Feature dropout requires at least 2 dimensions in the input")
-        mask = bernoulli_mask(tuple(input.shape[:2]) + (1,) * (input.dim() - 2), 1 - p, input.dtype)
+        mask = _mask(input, tuple(input.shape[:2]) + (1,) * (input.dim() - 2), p)
     else:
-        mask = in_memory_order(input, lambda shape: bernoulli_mask(shape, 1 - p, input.dtype))
+        mask = in_memory_order(input, lambda shape: _mask(input, shape, p))
     return (_IN_PLACE[form] if inplace else form)(input, mask, float(p))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
-from .creation import tensor
+from .given_data import tensor
 
 _UNARY = (
     "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac", "lgamma", "log", "log10", "log1p",

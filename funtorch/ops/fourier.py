@@ -17,9 +17,9 @@ from .. import dtypes
 from ..core.dims import wrap_dim, wrap_dims
 from ..dtypes import as_dtype
 from ..errors import OpError, OutOfBoundsError
-from .creation import _out, place, size_of
 from .declare import Array, function, op
 from .operands import is_floating, is_inexact, kind_of
+from .placing import place, size_of, to_out
 
 
 def _scale(x: Array, count: int, norm: str | None, inverse: bool) -> Array:
@@ -213,7 +213,7 @@ def ifftshift(input: Array, dim=None):
 def _frequencies(at: np.ndarray, n: int, d: float, options: tuple) -> Any:
     out, dtype, device, requires_grad = options
     kind = dtypes.default() if dtype is None else as_dtype(dtype)
-    return _out(out, place((at / (n * d)).astype(kind.numpy) if n else np.zeros(0, kind.numpy), device, requires_grad))
+    return to_out(out, place((at / (n * d)).astype(kind.numpy) if n else np.zeros(0, kind.numpy), device, requires_grad))
 
 
 @function("fft")

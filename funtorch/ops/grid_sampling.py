@@ -59,14 +59,18 @@ def _read(x: Array, places: list[Array]) -> Array:
 
 
 def _linear(x: Array, places: list[Array]) -> Array:
+    """Between the corners, one dimension after another: where the image is constant along one, its slope is exactly 0."""
     lows = [jnp.floor(c) for c in places]
-    total: Any = 0
-    for corner in product((0, 1), repeat=len(places)):
-        weight: Any = 1
-        for side, c, low in zip(corner, places, lows, strict=True):
-            weight = weight * ((c - low) if side else (low + 1 - c))
-        total = total + _read(x, [low + side for low, side in zip(lows, corner, strict=True)]) * weight[:, None, :]
-    return total
+    between = [(c - low)[:, None, :] for c, low in zip(places, lows, strict=True)]
+
+    def line(at: list[Array]) -> Array:
+        if len(at) == len(places):
+            return _read(x, at)
+        low = lows[len(at)]
+        start, end = line([*at, low]), line([*at, low + 1])
+        return start + (end - start) * between[len(at)]
+
+    return line([])
 
 
 def _cubic(x: Array, places: list[Array], padding: str, align: bool) -> Array:

@@ -11,10 +11,12 @@ from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import value_of
 from ..core.promotion import result_type
+from ..dtypes import can_cast
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
+from .arguments import sequence_argument
 from .assignment import cast, into
-from .declare import function, sequence_argument
+from .declare import function
 from .kept import kept
 
 
@@ -76,7 +78,11 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     at = wrap_dim(dim, len(shapes[0]))
     _check_sizes(shapes, at)
     if out is not None or len({x._payload.dtype for x in tensors}) > 1:
-        common = result_type(tensors) if out is None else out.dtype
+        common = result_type(tensors)
+        if out is not None:
+            if not can_cast(common, out.dtype):
+                raise ArgumentTypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype}")
+            common = out.dtype
         given = [cast(x, common) for x in given]
     result = call(_cat(at), given)
     return result if out is None else into(out, result, "cat")

@@ -7,8 +7,9 @@ from typing import Any
 from ..errors import OpError
 from ..layouts import strided
 from ..tensor import Tensor
-from .creation import empty, size_of
+from .creation import empty
 from .declare import function
+from .placing import size_of
 from .strided import as_strided
 
 

@@ -13,7 +13,8 @@ from ..core.handle import Handle, value_of
 from ..core.views import concrete
 from ..errors import LinAlgError, OpError
 from . import registry
-from .declare import Array, tensor_argument
+from .arguments import tensor_argument
+from .declare import Array
 from .operands import is_floating, is_inexact, kind_of
 
 registry.add("linalg", "LinAlgError", LinAlgError)

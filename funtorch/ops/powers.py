@@ -102,7 +102,8 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     base, power = (cast(x, wide) if isinstance(x, Handle) else x for x in (input, exponent))
     if not isinstance(power, Handle):
         power = Tensor._of_numpy(scalar(power, wide))
-    return pow(base, power, out=out)
+    result = pow(base, power)
+    return result if out is None else into(out, result, "float_power")
 
 
 @op(promote="float", inplace=True)

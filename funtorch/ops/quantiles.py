@@ -11,8 +11,8 @@ import numpy as np
 from ..core.dims import wrap_dim
 from ..core.handle import Handle
 from ..errors import OpError
-from .creation import tensor
 from .declare import Array, function, op
+from .given_data import tensor
 from .operands import seen, shown_as
 
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest")

@@ -15,17 +15,18 @@ from ..core.generators import Generator, default_generator
 from ..core.handle import in_place_allowed, value_of
 from ..core.meta import is_meta
 from ..core.op import Op
-from ..core.recorder import draw
 from ..core.state import state
 from ..core.views import concrete, memory_order, write
+from ..core.watcher import draw
 from ..devices import CPU
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
+from .arguments import static
 from .assignment import into
-from .creation import get_default_device, on_meta, place, size_of, without_data
-from .declare import function, static
+from .declare import function
+from .placing import get_default_device, on_meta, place, size_of, without_data
 
 
 def sample(kind: str, shape: tuple, dtype: Any, generator: Generator | None, *parameters: Any, **named: Any) -> Tensor:
@@ -202,7 +203,8 @@ def normal(
     if not isinstance(std, Tensor) and std < 0:
         raise OpError(f"normal expects std >= 0.0, but found std {std}")
     if not tensors:
-        made = _new("normal", size_of((size,), "normal"), "normal", generator, _checked(options, "normal"), float(mean), float(std))
+        shape = size_of((size,), "normal")
+        made = _new("normal", shape, "normal", generator, _checked(options, "normal"), float(mean), float(std))
         return made if out is None else into(out, made, "normal")
     low = concrete(std) if isinstance(std, Tensor) else None
     if low is not None and (low < 0).any():

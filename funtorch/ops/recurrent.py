@@ -16,10 +16,10 @@ from ..core.state import state
 from ..core.views import concrete
 from ..errors import OpError, TracedValueError
 from . import registry
-from .creation import from_numpy
 from .declare import function
 from .dropout import dropout as drop
 from .gathering import index_select
+from .given_data import from_numpy
 from .joining import cat, stack
 from .recurrence import attached, inputs_of, states
 

@@ -14,8 +14,8 @@ from .. import dtypes
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..layouts import strided
-from .creation import place
 from .declare import function
+from .placing import place
 
 Points = np.ndarray
 

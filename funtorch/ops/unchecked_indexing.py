@@ -7,8 +7,8 @@ from typing import Any
 from ..core.dims import wrap_dim
 from ..errors import OpError
 from . import registry
+from .arguments import sequence_argument
 from .assignment import into
-from .declare import sequence_argument
 from .joining import cat
 from .selection import where
 

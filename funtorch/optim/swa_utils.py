@@ -11,7 +11,7 @@ from ..autograd.modes import no_grad
 from ..errors import ArgumentValueError
 from ..nn.module import Module
 from ..nn.modules.batchnorm import _BatchNorm
-from ..ops.creation import tensor
+from ..ops.given_data import tensor
 from ..tensor import Tensor
 from .lr_scheduler.swa import SWALR
 

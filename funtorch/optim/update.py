@@ -19,9 +19,9 @@ from ..core.engine import CONCRETE, run
 from ..core.foreign import is_foreign
 from ..core.handle import Handle
 from ..core.op import Op
-from ..core.recorder import look_up, number
 from ..core.state import state as mode
 from ..core.views import write
+from ..core.watcher import look_up, number
 from ..errors import OpError
 from ..tensor import Tensor
 from .pieces import Pieces, small_ones

@@ -12,7 +12,7 @@ from ..dtypes import as_dtype, dtype
 from ..errors import ArgumentTypeError, MissingError, OpError, TracedValueError
 from ..layouts import layout, sparse_csc, sparse_csr
 from ..ops.assignment import cast
-from ..ops.creation import tensor as new_tensor
+from ..ops.given_data import tensor as new_tensor
 from ..tensor import Tensor
 from .conversion import ROWS, indices_of
 from .invariants import checked

@@ -12,9 +12,10 @@ from typing import Any
 
 from ..core.engine import CONCRETE
 from ..core.handle import value_of
-from ..core.recorder import Disagreement, Recording
+from ..core.recorder import Recording
 from ..core.state import state
 from ..core.trees import flatten
+from ..core.watcher import Disagreement
 from ..errors import FuntorchError, OpError
 from .arguments import Arguments, difference, modes
 from .buckets import Padding, padding_of

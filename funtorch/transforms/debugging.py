@@ -13,7 +13,7 @@ from ..core.batching import at_front
 from ..core.engine import CONCRETE
 from ..core.handle import Handle, value_of
 from ..core.levels import Batched, Dual
-from ..core.recorder import Tracing
+from ..core.retracing import Tracing
 from ..core.state import state
 from ..tensor import Tensor
 from .control_flow.watching import Lifting

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.recorder import PACKAGE
+from ..core.watcher import PACKAGE
 from .surroundings import Surroundings
 from .variants import Variant
 

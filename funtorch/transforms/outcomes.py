@@ -15,10 +15,11 @@ import numpy as np
 from ..core.backward import Graph
 from ..core.engine import CONCRETE
 from ..core.handle import Handle, make, value_of
-from ..core.recorder import Disagreement, Tracing
+from ..core.retracing import Tracing
 from ..core.tape import FreedNode, place_of
 from ..core.trees import flatten
 from ..core.views import At, is_contiguous, note_view, refresh
+from ..core.watcher import Disagreement
 from ..size import Size
 from .code_names import is_module
 

@@ -15,12 +15,12 @@ import numpy as np
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl, Slot, programs
 from ..core.handle import Handle, make, value_of
+from ..core.host_values import host_array
 from ..core.op import Op
-from ..core.recorder import Watcher, look_up
 from ..core.state import state
 from ..core.trees import Spec, flatten, unflatten
+from ..core.watcher import Watcher, look_up
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
-from ..tensor import host_array
 from .arguments import modes
 from .code_names import is_module
 

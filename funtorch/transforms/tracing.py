@@ -12,10 +12,12 @@ from ..core.backward import differentiate
 from ..core.call import call
 from ..core.handle import Handle, make, value_of
 from ..core.op import Op, is_differentiable
-from ..core.recorder import Disagreement, Recording, Tracing, look_up
+from ..core.recorder import Recording
+from ..core.retracing import Tracing
 from ..core.state import state
 from ..core.tape import place_of, set_place
 from ..core.trees import unflatten
+from ..core.watcher import Disagreement, look_up
 from ..dtypes import by_name
 from .arguments import Arguments
 from .buckets import Padding

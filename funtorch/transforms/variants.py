@@ -14,9 +14,9 @@ import numpy as np
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl, Slot, programs
 from ..core.handle import Handle, make, make_all, value_of
-from ..core.recorder import look_up
 from ..core.trees import LEAF, unflatten
 from ..core.views import take
+from ..core.watcher import look_up
 from ..errors import FuntorchError
 from .buckets import Padding
 from .masking import cut, filled

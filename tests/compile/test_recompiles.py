@@ -131,6 +131,10 @@ def test_explanations():
         run(tensor(1.0, i))
     text = compiler.explain(run)
     assert "2 compiled" in text and "1 cells read" in text and f"bool() at {__file__}" in text
+    layer = funtorch.nn.Linear(2, 1)
+    layer.compile()
+    layer(tensor(1.0, 2.0))
+    assert "1 eager" in compiler.explain(layer)
     with pytest.raises(TypeError, match="expected a compiled function"):
         compiler.explain(3)
 

@@ -34,6 +34,19 @@ def test_what_is_not_there_raises_when_it_is_used():
             pass
 
 
+def test_errors_that_are_not_there_may_be_caught():
+    missing = funtorch.fx.proxy.TraceError
+    assert isinstance(missing, NotThere)
+    with pytest.raises(ZeroDivisionError):
+        try:
+            1 / 0  # noqa: B018
+        except missing:
+            pytest.fail("caught by an error that is not there")
+    with pytest.raises(NotImplementedError, match="TraceError is not in funtorch"):
+        raise missing("wrong")
+    assert funtorch.OutOfMemoryError is funtorch.cuda.OutOfMemoryError and issubclass(funtorch.OutOfMemoryError, RuntimeError)
+
+
 def test_what_is_there_comes_under_all_its_names():
     from funtorch.cuda.amp.grad_scaler import GradScaler
 
@@ -41,6 +54,17 @@ def test_what_is_there_comes_under_all_its_names():
 
     assert Linear is funtorch.nn.Linear
     assert GradScaler is funtorch.cuda.amp.GradScaler
+
+
+def test_a_module_of_the_same_path_as_a_function_is_no_hindrance():
+    before = funtorch.autograd.gradcheck
+    module = importlib.import_module("funtorch.autograd.gradcheck")
+    assert module.GradcheckError is funtorch.autograd.GradcheckError and module.gradcheck is before
+    x = funtorch.ones(2, dtype=funtorch.float64, requires_grad=True)
+    assert funtorch.autograd.gradcheck(lambda x: x * x, (x,))
+    importlib.import_module("funtorch.nn.parallel.replicate")
+    with pytest.raises(NotImplementedError, match=r"torch\.nn\.parallel\.replicate is not in funtorch"):
+        funtorch.nn.parallel.replicate(funtorch.nn.Linear(1, 1), [0])
 
 
 @pytest.mark.parametrize("name", ["nothing_of_the_kind", "__wrapped__"])

@@ -106,12 +106,12 @@ def _plain(module: Any, value: Any) -> Any:
     return str(value) if isinstance(value, (module.dtype, module.layout)) else type(value).__name__
 
 
-def _outcome(module: Any, line: str, names: dict) -> Any:
+def _outcome(module: Any, line: str, scope: Any) -> Any:
     """What an expression gives, or the error that it raises."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some of what torch still takes is deprecated
         try:
-            return _plain(module, eval(line, names))
+            return _plain(module, eval(line, scope(module)))
         except Exception as error:
             return error
 
@@ -135,9 +135,9 @@ def alike() -> Any:
     """
 
     def check(line: str, scope: Any, may_raise: bool = False, loose: float = 2e-5) -> None:
-        want = _outcome(torch, line, scope(torch))
+        want = _outcome(torch, line, scope)
         assert may_raise or not isinstance(want, Exception), f"torch refuses this: {want}"
-        got = _outcome(funtorch, line, scope(funtorch))
+        got = _outcome(funtorch, line, scope)
         assert _matches(got, want, loose), f"{got!r} instead of {want!r}"
 
     return check

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
+import funtorch
+
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape)
@@ -102,3 +104,13 @@ def test_folding_errors(refuse) -> None:
         refuse(lambda t, x, args=args: t.nn.functional.unfold(x, *args), np.zeros((1, 3, 4, 4)))
     for shape, args in (((1, 12, 8), ((4, 4), 2)), ((1, 13, 9), ((4, 4), 2)), ((9,), ((4, 4), 2)), ((1, 12, 9), ((4,), 2))):
         refuse(lambda t, x, args=args: t.nn.functional.fold(x, *args), np.zeros(shape))
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_grid_sample_has_no_slope_where_the_image_is_constant(dims):
+    rng = np.random.default_rng(0)
+    varying = rng.normal(size=5).astype(np.float32)
+    image = funtorch.tensor(np.broadcast_to(varying, (1, 1, *[4] * (dims - 1), 5)).copy())
+    grid = funtorch.tensor(rng.uniform(-0.9, 0.9, size=(1, *[3] * dims, dims)).astype(np.float32), requires_grad=True)
+    funtorch.nn.functional.grid_sample(image, grid, align_corners=True).sum().backward()
+    assert (grid.grad[..., 1:] == 0).all() and (grid.grad[..., 0] != 0).all()

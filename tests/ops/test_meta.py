@@ -105,6 +105,10 @@ def test_nothing_is_drawn():
     funtorch.manual_seed(0)
     funtorch.nn.Linear(3, 3, device="meta")
     funtorch.randn(4, device="meta").normal_()
+    large = funtorch.empty(10**4, 10**4, 10**3, device="meta")
+    assert funtorch.nn.functional.dropout(large).shape == funtorch.nn.functional.dropout1d(large).shape == large.shape
+    query = funtorch.empty(1, 10**6, 8, device="meta")
+    assert funtorch.nn.functional.scaled_dot_product_attention(query, query, query, dropout_p=0.1).is_meta
     assert funtorch.equal(funtorch.rand(1), want)
 
 

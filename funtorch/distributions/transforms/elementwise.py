@@ -16,7 +16,16 @@ from .transform import Transform
 __all__ = ["AbsTransform", "ExpTransform", "PowerTransform", "SigmoidTransform", "SoftplusTransform", "TanhTransform"]
 
 
-class ExpTransform(Transform):
+class _Fixed(Transform):
+    """A function without parameters: all transforms of one such class are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self))
+
+    __hash__ = Transform.__hash__
+
+
+class ExpTransform(_Fixed):
     """y = exp(x).
 
     >>> torch.distributions.ExpTransform()(torch.tensor(0.0))
@@ -27,11 +36,6 @@ class ExpTransform(Transform):
     codomain = constraints.positive
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExpTransform)
-
-    __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
         return x.exp()
@@ -91,7 +95,7 @@ class PowerTransform(Transform):
         return torch.broadcast_shapes(shape, self.exponent.shape)
 
 
-class SigmoidTransform(Transform):
+class SigmoidTransform(_Fixed):
     """y = 1 / (1 + exp(-x)).
 
     >>> torch.distributions.SigmoidTransform()(torch.tensor(0.0))
@@ -102,11 +106,6 @@ class SigmoidTransform(Transform):
     codomain = constraints.unit_interval
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SigmoidTransform)
-
-    __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
         info = torch.finfo(x.dtype)
@@ -121,7 +120,7 @@ class SigmoidTransform(Transform):
         return -softplus(-x) - softplus(x)
 
 
-class SoftplusTransform(Transform):
+class SoftplusTransform(_Fixed):
     """y = log(1 + exp(x)).
 
     >>> torch.distributions.SoftplusTransform()(torch.tensor(0.0))
@@ -133,11 +132,6 @@ class SoftplusTransform(Transform):
     bijective = True
     sign = +1
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SoftplusTransform)
-
-    __hash__ = Transform.__hash__
-
     def _call(self, x: Tensor) -> Tensor:
         return softplus(x)
 
@@ -148,7 +142,7 @@ class SoftplusTransform(Transform):
         return -softplus(-x)
 
 
-class TanhTransform(Transform):
+class TanhTransform(_Fixed):
     """y = tanh(x). With a cache the inverse of a sample is exact, where atanh of it may be infinite.
 
     >>> torch.distributions.TanhTransform()(torch.tensor(0.0))
@@ -159,11 +153,6 @@ class TanhTransform(Transform):
     codomain = constraints.interval(-1.0, 1.0)
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TanhTransform)
-
-    __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
         return torch.tanh(x)
@@ -176,7 +165,7 @@ class TanhTransform(Transform):
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
-class AbsTransform(Transform):
+class AbsTransform(_Fixed):
     """y = |x|, which is not bijective; as inverse serves the identity.
 
     >>> torch.distributions.AbsTransform()(torch.tensor(-2.0))
@@ -185,11 +174,6 @@ class AbsTransform(Transform):
 
     domain = constraints.real
     codomain = constraints.positive
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AbsTransform)
-
-    __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
         return x.abs()

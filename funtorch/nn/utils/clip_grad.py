@@ -13,7 +13,7 @@ from ...core.call import call
 from ...core.handle import Handle
 from ...errors import OpError
 from ...ops.buffers import update
-from ...ops.creation import tensor
+from ...ops.given_data import tensor
 from ...ops.kept import kept
 from ...ops.norms import vector_norm
 

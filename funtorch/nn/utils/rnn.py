@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError, OutOfBoundsError
-from ...ops.creation import from_numpy, full
-from ...ops.creation import tensor as new_tensor
+from ...ops.creation import full
+from ...ops.given_data import from_numpy
+from ...ops.given_data import tensor as new_tensor
 from ...ops.joining import cat
 from ...tensor import Tensor
 

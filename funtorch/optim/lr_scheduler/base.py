@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...core.recorder import effect, refuse
 from ...core.state import state
+from ...core.watcher import effect, refuse
 from ...errors import ArgumentTypeError, ArgumentValueError
 from ...tensor import Tensor
 from ..optimizer import Optimizer

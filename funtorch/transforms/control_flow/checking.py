@@ -9,10 +9,10 @@ import numpy as np
 
 from ...core.call import call
 from ...core.handle import Handle, value_of
+from ...core.host_values import host_array
 from ...core.levels import WRAPPED, inner_of
 from ...core.op import Op
 from ...core.state import state
-from ...tensor import host_array
 
 _ALL = Op(lambda x: (x != 0).all(), "all")
 _FIRST = Op(jnp.max, "max")

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.batching import lift_draw
-from ...core.recorder import draw
+from ...core.watcher import draw
 from ...dtypes import by_name
 from ...errors import MissingError
 
@@ -90,7 +90,7 @@ FLAT = ("randint", "random", "randperm")
 
 
 def sampled(key: Array, signature: tuple) -> Array:
-    """A draw of a given signature (see `core.recorder.draw`) from a key. Raises NotImplementedError for another kind."""
+    """A draw of a given signature (see `core.watcher.draw`) from a key. Raises NotImplementedError for another kind."""
     kind, shape, name = signature[:3]
     if kind not in KINDS:
         raise MissingError(f"a draw of kind {kind!r} inside a loop or branch: draw the numbers outside, and pass them")

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.batching import outer_name
 from ...core.engine import CONCRETE
 from ...core.handle import Handle, make, value_of
+from ...core.host_values import host_array
 from ...core.levels import WRAPPED, Dual, Level
 from ...core.op import is_differentiable
 from ...core.segment import Nested, place
@@ -20,7 +21,6 @@ from ...core.state import state
 from ...core.tape import next_sequence
 from ...core.views import alias
 from ...errors import OpError, TracedValueError
-from ...tensor import host_array
 from .custom import attach
 from .meeting import Met
 from .sampling import sampled, unpacked

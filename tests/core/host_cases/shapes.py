@@ -75,7 +75,11 @@ def broadcast(draw, shape):
         target[axis] = size
     if draw(st.booleans()):
         return lambda x: lax.broadcast_in_dim(x, target, dims)
-    return lambda x: (lax.concatenate([y := lax.broadcast_in_dim(x, target, dims), y], 0), lax.ne(y, y), y.sum(0)[..., None] * 0)
+    return lambda x: (
+        lax.concatenate([y := lax.broadcast_in_dim(x, target, dims), y], 0),
+        n := lax.ne(y, y),
+        n.sum(0)[..., None] * 2,
+    )
 
 
 def padded(draw, shape):

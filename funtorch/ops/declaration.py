@@ -1,0 +1,123 @@
+"""What ``@op`` is told of a function, its parameters by kind, and the Ops that are made of it.
+
+The annotations say what each parameter is: ``Array``, ``Array | None``, ``Arrays`` (a sequence of Tensors), ``Operand``
+(a Tensor or a Python number, which takes part in type promotion), ``Operand | None``; every other parameter is static:
+it must be hashable (lists become tuples) and is part of the Op's identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..core.op import Op
+from ..dtypes import dtype
+from .arguments import check_broadcast
+
+KINDS = {"Array": "array", "Array | None": "optional", "Arrays": "sequence", "Operand": "operand", "Operand | None": "operand?"}
+
+
+class _Missing:
+    """The default of NumPy's names for PyTorch's parameters, which PyTorch takes as well."""
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+MISSING = _Missing()
+NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+
+
+class Parameter(NamedTuple):
+    """A parameter of a declared function. (`inspect.signature` takes ten times as long, and there are hundreds.)"""
+
+    name: str
+    annotation: Any
+    default: Any
+    by_name: bool
+
+
+def parameters_of(fn: Callable) -> list[Parameter]:
+    """The parameters of a plain function, those by name only at the end."""
+    fn = inspect.unwrap(fn)
+    code, annotations = fn.__code__, fn.__annotations__
+    positional = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = dict(zip(reversed(positional), reversed(fn.__defaults__ or ()), strict=False)) | (fn.__kwdefaults__ or {})
+    return [
+        Parameter(n, annotations.get(n), defaults.get(n, MISSING), i >= len(positional))
+        for i, n in enumerate((*positional, *named))
+    ]
+
+
+class Declaration:
+    """What ``@op`` was told, and the Ops made from it: one for each set of static arguments."""
+
+    def __init__(self, fn: Callable, name: str, promote: str | None, view: bool, inverse: Any, layout: Any) -> None:
+        self.fn = fn
+        self.name = name
+        self.promote = promote
+        self.view = view
+        self.inverse = inverse
+        self.layout = layout
+        self.check: Callable | None = None
+        self.result: Callable | None = None
+        self.exact_out = False
+        self.older: tuple[str, ...] = ()
+        self.cast_as: str | None = None  # its name in autocast's tables
+        self.parameters = parameters_of(fn)
+        self.kinds = [KINDS.get(str(p.annotation), "static") for p in self.parameters]
+        # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
+        self.bind = functools.lru_cache(maxsize=2048, typed=True)(self._bind)
+
+    def of_kind(self, *kinds: str) -> list[str]:
+        """The names of the parameters of these kinds, in order."""
+        return [p.name for p, kind in zip(self.parameters, self.kinds, strict=True) if kind in kinds]
+
+    def arrays(self) -> list[tuple[str, str]]:
+        """The name and the kind of each parameter that is not static."""
+        return [(p.name, kind) for p, kind in zip(self.parameters, self.kinds, strict=True) if kind != "static"]
+
+    def _bind(self, cast: dtype | None, present: tuple, *statics: Any) -> Op:
+        """The Op for given statics. ``present`` has, for each array parameter, how many arrays it takes (None: one)."""
+        takes_arrays = [kind != "static" for kind in self.kinds]
+        operands = {i for i, kind in enumerate(k for k in self.kinds if k != "static") if kind.startswith("operand")}
+        positional = [not p.by_name for p in self.parameters]
+        names = [p.name for p in self.parameters]
+        fn, name = self.fn, self.name
+        # Where each operand stands among the arrays that are given.
+        counts = [1 if count is None else max(count, 0) for count in present]
+        places = [sum(counts[:i]) for i in sorted(operands) if counts[i]]
+
+        def pure(*arrays: Any) -> Any:
+            if len(places) > 1:
+                check_broadcast(name, [arrays[i].shape for i in places])
+            given, constants = iter(arrays), iter(statics)
+            args, kwargs, number = [], {}, 0
+            for parameter, is_array, by_position in zip(names, takes_arrays, positional, strict=True):
+                if is_array:
+                    count = present[number]
+                    if count is None:
+                        value = next(given)
+                        if cast is not None and number in operands:
+                            value = value.astype(cast.numpy)
+                    else:
+                        value = None if count < 0 else [next(given) for _ in range(count)]
+                    number += 1
+                else:
+                    value = next(constants)
+                if by_position:
+                    args.append(value)
+                else:
+                    kwargs[parameter] = value
+            return fn(*args, **kwargs)
+
+        bound = Op(pure, self.name, view=self.view)
+        bound.statics = dict(zip(self.of_kind("static"), statics, strict=True))
+        if self.inverse is not None:
+            bound.inverse = lambda base, value: self.inverse(base, value, *statics)
+        if self.layout is not None:
+            bound.layout = lambda shape, strides, offset: self.layout(shape, strides, offset, *statics)
+        return bound
