@@ -82,7 +82,8 @@ def compile(
 def compiled_of(function: Any, who: str) -> Compiled:
     """The `Compiled` behind what `compile` returned. Raises TypeError for anything else."""
     own = getattr(function, "__dict__", {})
-    found = inspect.getattr_static(function, "_compiled_call", None) or own.get("_compiled_call") or own.get("_compiled_call_impl")
+    static = inspect.getattr_static(function, "_compiled_call", None)
+    found = static or own.get("_compiled_call") or own.get("_compiled_call_impl")
     found = function if found is None else found
     if isinstance(found, functools.partial) and isinstance(found.func, Compiled):
         found = found.func
