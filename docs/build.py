@@ -70,13 +70,14 @@ def _is_api(space: str, name: str, value: Any, classes: bool) -> bool:
 
 
 def is_there(space: str, name: str) -> bool:
-    """Whether funtorch has the name."""
+    """Whether funtorch has more than the name."""
     import funtorch
+    from funtorch.naming.missing import NotThere
 
     holder: Any = funtorch
     for part in () if space == "torch" else space.split("."):
         holder = getattr(holder, part)
-    return hasattr(holder, name)
+    return hasattr(holder, name) and not isinstance(getattr(holder, name), NotThere)
 
 
 def recorded() -> dict[str, dict[str, set[str]]]:
@@ -86,6 +87,8 @@ def recorded() -> dict[str, dict[str, set[str]]]:
     record = json.loads(RECORD.read_text())
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name, letters in record["names"].items():
+        if set(letters) <= {"M", "-"}:  # what was not there when parity was recorded
+            continue
         for column, letter in zip(record["columns"], letters, strict=True):
             for each in {name, name.rpartition(".")[0]} - {""}:
                 if letter != "-":
@@ -114,7 +117,7 @@ def section(space: str, kind: str, names: list[str], record: dict[str, dict[str,
         lines.append("")
     rest = [n for n in there if n not in known]
     if rest:
-        lines += [f"{'There, without a row in the databases' if known else 'There'}: {quoted(rest)}.", ""]
+        lines += [f"{'There, without a row in the record' if known else 'There'}: {quoted(rest)}.", ""]
     if absent:
         lines += [f"Not there: {quoted(absent)}.", ""]
     return lines

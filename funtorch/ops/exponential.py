@@ -89,8 +89,12 @@ def log_add_2(x: Array, y: Array) -> Array:
 def _shared(primals: tuple, tangents: tuple, base: float) -> Array:
     """The tangent of such a sum: each term's share of it, times the term's tangent."""
     (x, y), (dx, dy) = primals, tangents
+    nothing = (x == y) & (x == -jnp.inf)
+    if jnp.iscomplexobj(x):
+        total = jnp.where(nothing, 0, jnp.logaddexp(x, y))
+        return jnp.where(nothing, 0, jnp.exp(x - total) * dx + jnp.exp(y - total) * dy)
     gap = jnp.where(x == y, 0, x - y) * number(np.log(base), x.dtype)
-    return jnp.where((x == y) & (x == -jnp.inf), 0, jax.nn.sigmoid(gap) * dx + jax.nn.sigmoid(-gap) * dy)
+    return jnp.where(nothing, 0, jax.nn.sigmoid(gap) * dx + jax.nn.sigmoid(-gap) * dy)
 
 
 log_add.defjvp(lambda primals, tangents: (log_add(*primals), _shared(primals, tangents, np.e)))

@@ -47,7 +47,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if isinstance(value, Handle) and value.dim():
         raise OpError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s).")
     _check_broadcast(input, mask)
-    if isinstance(value, Handle) and (held := concrete(value)) is not None and not value.is_complex():
+    if isinstance(value, Handle) and (held := concrete(value)) is not None:
         check_fits(held.item(), input.dtype)
     return call(_masked_fill(), (input, mask, fill_value(value, input.dtype, "masked_fill_")))
 

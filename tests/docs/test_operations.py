@@ -25,15 +25,20 @@ def test_the_page_names_what_is_there_and_what_is_not(space: str):
     assert set(re.findall(r"`(\w+)`", section)) == set(TABLE[space])
 
 
+def test_a_name_alone_is_not_there():
+    assert build.is_there("torch", "abs") and not build.is_there("torch", "int_repr")
+
+
 def test_a_record_of_parity_becomes_columns(tmp_path, monkeypatch):
     record = {
         "columns": ["forward:float32", "forward:int64", "grad:float64", "vmap"],
-        "names": {"abs": "PPP-", "div.floor": "PFM-", "div": "PP-X"},
+        "names": {"abs": "PPP-", "div.floor": "PFM-", "div": "PP-X", "new": "MM-M"},
     }
     monkeypatch.setattr(build, "RECORD", tmp_path / "recorded.json")
     assert build.recorded() == {}
     build.RECORD.write_text(json.dumps(record))
     found = build.recorded()
+    assert "new" not in found  # it came later
     assert build.checks(found["abs"]) == ("forward, grad", "")
     assert build.checks(found["div"]) == ("", "forward, grad")
     assert "| `abs` | forward, grad |  |" in build.section("torch", "functions", ["abs", "nonsense"], found)

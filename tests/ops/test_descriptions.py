@@ -190,6 +190,8 @@ def test_memory_formats_change_no_values():
 def test_named_results_have_torch_s_fields():
     for name, made in TYPES.items():
         want = [
-            field for field in dir(getattr(torch.return_types, name)) if not field.startswith(("_", "n_")) and field not in ("count", "index")
+            field
+            for field in dir(getattr(torch.return_types, name))
+            if not field.startswith(("_", "n_")) and field not in ("count", "index")
         ]
         assert sorted(made._fields) == want, name
