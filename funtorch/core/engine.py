@@ -144,6 +144,8 @@ def _new_slot(op: Op, key: tuple) -> Slot:
         closed, single = op.traces.pop(key, None) or op.trace(key)
         left = math.inf if mode == "host" else tiers.patience(closed.jaxpr)
         slot = Slot(prepare(closed).run if left else None, left, single)
+        if closed.jaxpr.effects:
+            slot.early = -1  # begun early a kernel runs once more than it is called, and what it prints would come twice
     programs.add(op.programs, key, slot)
     return slot
 

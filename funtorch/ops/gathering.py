@@ -27,7 +27,7 @@ def outside(index: Any, size: int, negative: bool = False) -> int | None:
     values = known(index)
     if values is None or values.size == 0:
         return None
-    low, high = int(values.min()), int(values.max())
+    low, high = (values.item(),) * 2 if values.size == 1 else (int(values.min()), int(values.max()))
     if high >= size:
         return high
     return low if low < (-size if negative else 0) else None

@@ -76,7 +76,7 @@ def _bounds(input: Any, *bounds: Any) -> None:
         return
     for bound in bounds:
         if isinstance(bound, bool) and input.dtype.category == BOOL:
-            raise MissingError('"clamp" not implemented for \'Bool\'')
+            raise MissingError("\"clamp\" not implemented for 'Bool'")
         if isinstance(bound, int):
             check_fits(bound, input.dtype if input.dtype.category == INTEGER else int64)
 
