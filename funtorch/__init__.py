@@ -91,9 +91,9 @@ def typename(obj):
 
 
 _LAZY = (
-    "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "futures", "hub", "jit",
-    "linalg", "masked", "models", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom", "random", "return_types", "signal",
-    "sparse", "special", "testing", "types", "utils", "xpu",
+    "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
+    "futures", "hub", "jit", "linalg", "masked", "models", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
+    "random", "return_types", "signal", "sparse", "special", "testing", "types", "utils", "xpu",
 )  # fmt: skip
 _LAZY_NAMES = {
     "amp.autocast_mode": ("autocast",),
@@ -106,7 +106,8 @@ _LAZY_NAMES = {
     "cuda.memory": ("OutOfMemoryError",),
     "device_modules": ("get_device_module",),
     "sparse.creation": (
-        "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+        "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor",
+        "sparse_csr_tensor",
     ),
     "transforms.control_flow": ("cond", "while_loop"),
     "amp.grad_scaler": ("GradScaler",),

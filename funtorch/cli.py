@@ -22,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("--device", default="cpu", help="cpu, cuda or tpu (default cpu)")
     demo.add_argument("--json", metavar="FILE", help="write the results there as well")
     info = commands.add_parser("info", help="versions, devices, cache folder, engine")
-    info.add_argument("--engine", action="store_true", help="also the rules between its tiers, its bounds, and the primitives with and without NumPy rules")
+    engine = "also the rules between its tiers, its bounds, and the primitives with and without NumPy rules"
+    info.add_argument("--engine", action="store_true", help=engine)
     script = commands.add_parser("run", help="run a PyTorch script with funtorch in the place of torch")
     script.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     script.add_argument("script", metavar="SCRIPT")

@@ -22,9 +22,9 @@ from .transforms import (
 )
 
 __all__ = [
-    "associative_scan", "chunk_vmap", "cond", "debug_print", "debug_unwrap", "fori_loop", "functional_call", "functionalize", "grad", "grad_and_value",
-    "hessian", "jacfwd", "jacrev", "jvp", "linearize", "map", "replace_all_batch_norm_modules_", "scan", "stack_module_state", "switch", "vjp", "vmap",
-    "while_loop",
+    "associative_scan", "chunk_vmap", "cond", "debug_print", "debug_unwrap", "fori_loop", "functional_call", "functionalize",
+    "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "map", "replace_all_batch_norm_modules_", "scan",
+    "stack_module_state", "switch", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 

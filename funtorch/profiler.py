@@ -72,7 +72,8 @@ def schedule(
     """
     if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
         raise ArgumentValueError(
-            f"schedule(wait={wait}, warmup={warmup}, active={active}, repeat={repeat}, skip_first={skip_first}): none may be negative, and active not 0"
+            f"schedule(wait={wait}, warmup={warmup}, active={active}, repeat={repeat}, skip_first={skip_first}): none may be "
+            "negative, and active not 0"
         )
     cycle = wait + warmup + active
 

@@ -13,6 +13,7 @@ import numpy as np
 from . import devices, dtypes
 from .core import handle
 from .core.engine import CONCRETE
+from .core.gradients import check_gradient, hook_accumulation, hook_gradient, retain_gradient
 from .core.handle import Handle, announce, make, value_of
 from .core.host_values import host_array
 from .core.levels import WRAPPED, inner_of
@@ -236,17 +237,7 @@ class Tensor(Handle):
     @grad.setter
     def grad(self, value: Any) -> None:
         if value is not None:
-            if not isinstance(value, Tensor):
-                raise ArgumentTypeError(
-                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
-                )
-            if value.shape != self.shape:
-                raise OpError(
-                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
-                    "Please ensure that the gradient and the tensor are the same size"
-                )
-            if value.dtype != self.dtype:
-                raise OpError(f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{self.dtype}'")
+            check_gradient(self, value)
         if state.recorder is not None:
             state.recorder.clear_grad(self)
         self._grad = value
@@ -288,44 +279,17 @@ class Tensor(Handle):
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad``."""
-        if not self.requires_grad:
-            raise OpError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._node is None or self._retains:
-            return
-        self._retains = True
-        node: Any = self._node
-        node.retained = {} if node.retained is None else node.retained
-        node.retained[self._output] = self
+        retain_gradient(self)
 
     retains_grad = property(lambda self: self._retains)
 
     def register_hook(self, hook: Any) -> Any:
         """Call ``hook(grad)`` when the gradient of this Tensor is there; what it returns replaces it."""
-        from .utils.hooks import RemovableHandle
-
-        if not self.requires_grad:
-            raise OpError("cannot register a hook on a tensor that doesn't require gradient")
-        if self._node is None:
-            self._hooks = {} if self._hooks is None else self._hooks
-            hooks = self._hooks
-        else:
-            node: Any = self._node
-            node.prehooks = {} if node.prehooks is None else node.prehooks
-            hooks = node.prehooks.setdefault(self._output, {})
-        removable = RemovableHandle(hooks)
-        hooks[removable.id] = hook
-        return removable
+        return hook_gradient(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
         """Call ``hook(self)`` after a gradient was accumulated in this leaf's ``.grad``."""
-        from .utils.hooks import RemovableHandle
-
-        if not self.requires_grad or self._node is not None:
-            raise OpError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        hooks = self.__dict__.setdefault("_after_hooks", {})
-        removable = RemovableHandle(hooks)
-        hooks[removable.id] = hook
-        return removable
+        return hook_accumulation(self, hook)
 
     # Views and versions
 

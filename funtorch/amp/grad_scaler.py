@@ -105,7 +105,8 @@ class GradScaler:
             raise OpError("unscale_() is being called after step().")
         if self._scale is None:
             raise AssertionError(
-                "Attempted unscale_ but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
+                "Attempted unscale_ but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
             )
         self._found[id(optimizer)] = self._unscale(optimizer)
         self._stages[id(optimizer)] = UNSCALED
@@ -159,7 +160,8 @@ class GradScaler:
             if isinstance(new_scale, Tensor):
                 if new_scale.numel() != 1 or new_scale.requires_grad or not new_scale.is_floating_point():
                     raise AssertionError(
-                        "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with requires_grad=False."
+                        "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+                        "requires_grad=False."
                     )
                 scale.copy_(new_scale.detach().reshape(()))
             else:

@@ -75,7 +75,8 @@ class Check:
         for i in self.where:
             if str(inputs[i].dtype) not in ("torch.float64", "torch.complex128"):
                 warnings.warn(
-                    f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not of double precision floating point or complex. ",
+                    f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                    "likely fail if all the inputs are not of double precision floating point or complex. ",
                     stacklevel=3,
                 )
         self.variables = [inputs[i] for i in self.where]
@@ -156,7 +157,10 @@ class Check:
                 raise GradcheckError(NOT_REENTRANT.format(self.options.nondet_tol))
 
     def _repeats(self, output: Any, cotangents: np.ndarray, before: Any) -> bool:
-        """Whether the same walk gives the same. The engine may have changed tiers in between, at a count: then one of the next two does."""
+        """Whether the same walk gives the same.
+
+        The engine may have changed tiers in between, at a count: then one of the next two does.
+        """
         for _ in range(3):
             again = self.analytical(output, cotangents)
             if all(np.abs(a - b).max(initial=0) <= self.options.nondet_tol for a, b in zip(again, before, strict=True)):
@@ -209,7 +213,8 @@ class Check:
                 grads = grad(roots, self.variables, cotangents, retain_graph=True, allow_unused=True)
             except RuntimeError as error:
                 raise GradcheckError(
-                    f"Expected backward function to handle undefined output grads. Please look at 'Notes about undefined output gradients' in gradcheck: {error}"
+                    "Expected backward function to handle undefined output grads. Please look at 'Notes about undefined output "
+                    f"gradients' in gradcheck: {error}"
                 ) from error
             if any(g is not None and np.any(g.detach().numpy() != 0) for g in grads):
                 raise GradcheckError(

@@ -138,7 +138,8 @@ def _like(arg: Argument, grad: Any, name: str, number: int) -> Any:
         fits = len(have) >= len(want) and all(w in (h, 1) for w, h in zip(want[::-1], have[::-1], strict=False))
         if not fits:
             raise OpError(
-                f"Function {name} returned an invalid gradient at index {number} - got {list(have)} but expected shape compatible with {list(want)}"
+                f"Function {name} returned an invalid gradient at index {number} - got {list(have)} but expected shape "
+                f"compatible with {list(want)}"
             )
         grad = grad.sum_to_size(*want)
     return grad if grad._payload.dtype == arg.dtype else grad.to(FROM_NUMPY[arg.dtype])

@@ -26,8 +26,8 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     ``recording=False`` keeps it off the tape of this level only. ``ceiling`` is the depth at which the call is made
     (the levels do this for the Tensors they wrap).
     """
-    if watched and state.profiler is not None:
-        return state.profiler.call(call, op, args, recording, ceiling)
+    if watched and (between := state.profiler or state.keeper) is not None:
+        return between.call(call, op, args, recording, ceiling)
     if state.recorder is not None:  # first, since a recorder may put a value in a Tensor's place
         state.recorder.read([arg for arg in args if not is_foreign(arg)])
     values, avals = [], []

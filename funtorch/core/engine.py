@@ -73,7 +73,7 @@ MOVED_BYTES = 1 << 19  # moving one takes some 20 microseconds, about what copyi
 
 
 def _move(values: list[Any]) -> None:
-    """Replace large NumPy arrays in ``values`` by JAX's, so that whoever holds them may keep those: a kernel copies NumPy's each time."""
+    """Replace large NumPy arrays in ``values`` by JAX's, for whoever holds them to keep: a kernel copies NumPy's each time."""
     for i, value in enumerate(values):
         if type(value) is np.ndarray and value.nbytes >= MOVED_BYTES:
             values[i] = jax.device_put(value)

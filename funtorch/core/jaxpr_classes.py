@@ -1,4 +1,4 @@
-"""JAX's classes of traced programs, from its public module ``jax.extend.core``: imported when first asked for, since that takes 50 ms."""
+"""JAX's classes of traced programs, from its public ``jax.extend.core``: imported when first asked for, as that takes 50 ms."""
 
 from __future__ import annotations
 

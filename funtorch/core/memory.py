@@ -17,7 +17,11 @@ ARENA_MAX = -8, 1  # heaps; those that other threads have are too small for larg
 
 
 def keep_freed_memory() -> bool:
-    """Let glibc keep up to 2 GB of freed memory, unless FUNTORCH_KEEP_MEMORY is 0. Says whether it does; other C libraries don't."""
+    """Let glibc keep up to 2 GB of freed memory, unless FUNTORCH_KEEP_MEMORY is 0.
+
+    Returns:
+        Whether it will: other C libraries have no such settings.
+    """
     if os.environ.get("FUNTORCH_KEEP_MEMORY", "1") == "0":
         return False
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None

@@ -1,7 +1,7 @@
 """Nodes whose backward is Python over Tensors: custom functions, checkpoints.
 
-A *body* has ``forward(*tensors) -> list of Tensors`` and ``backward(application, *cotangents) -> list of Tensors or None``, and may keep Tensors
-between the two. It always runs on the Tensors that the user gave it, with all their wrappings; each level below gets a node of
+A *body* has ``forward(*tensors) -> list of Tensors`` and ``backward(application, *cotangents) -> list of Tensors or None``,
+and may keep Tensors between the two. It always runs on the Tensors that the user gave it, with all their wrappings; each level below gets a node of
 its own, whose backward wraps what comes in, runs the body, and unwraps what it gives. So a custom function differentiates at
 every level, like an op.
 """
@@ -145,7 +145,8 @@ class PythonNode:
     """A node of the tape with a body. It always runs node by node."""
 
     __slots__ = (
-        "application", "label", "frame", "marked", "edges", "seq", "outs", "avals", "hooks", "prehooks", "retained", "trace", "level", "freed", "__weakref__",
+        "application", "label", "frame", "marked", "edges", "seq", "outs", "avals", "hooks", "prehooks", "retained", "trace",
+        "level", "freed", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, application: Application, frame: int, marked: list[int], outs: tuple, avals: list[tuple]) -> None:

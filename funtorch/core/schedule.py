@@ -46,7 +46,7 @@ class Schedule:
         self.add = add
 
     def run(self, nodes: Sequence[Any], cotangents: Sequence[Any]) -> list:
-        """The gradients of the targets as Tensors, None where none comes, from the nodes' saved arrays and the roots' cotangents."""
+        """The gradients of the targets as Tensors, None where none comes, from what the nodes saved and the roots' cotangents."""
         pending: list[Any] = [None] * self.size
         for at, cotangent in zip(self.starts, cotangents, strict=True):
             self._put(pending, at, cotangent._payload)

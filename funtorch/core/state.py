@@ -23,6 +23,7 @@ class State(threading.local):
         self.levels: list[Level] = []
         self.recorder: Any = None
         self.profiler: Any = None  # what notes the time of each call, see `autograd.profiler`
+        self.keeper: Any = None  # what keeps results for a second run, see `core.keeping`
         self.mapped = 0
         self.autocast: Any = None  # the automatic casts in force, see `core.casting`
 

@@ -1,8 +1,8 @@
-"""The rules between the engine's tiers: by counts and sizes alone, never by time, so that a program gives the same bits on every run.
+"""The rules between the engine's tiers: by counts and sizes alone, never by time. So a program gives the same bits on every run.
 
-An (op, shapes) pair starts on the host. It stays there for good where NumPy is estimated to be as fast as a kernel, which is so for
-few and small primitives. Otherwise it gets a kernel once it has come often enough to repay the compiler; large work of few primitives
-gets one at once.
+An (op, shapes) pair starts on the host. It stays there for good where NumPy is estimated to be as fast as a kernel, which is so
+for few and small primitives. Otherwise it gets a kernel once it has come often enough to repay the compiler; large work of few
+primitives gets one at once.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ from .views import alias
 def variable(tensor: Handle, outside: bool) -> Any:
     """A Tensor with the values of ``tensor`` to differentiate by. It stays connected to ``tensor`` if ``outside`` records."""
     if tensor._foreign:
-        raise OpError("a transform can't differentiate by a sparse Tensor: give it the values, and make the Tensor of them inside")
+        raise OpError(
+            "a transform can't differentiate by a sparse Tensor: give it the values, and make the Tensor of them inside"
+        )
     depth = len(state.levels)
     payload = value_of(tensor)
     connected = outside and tensor._requires

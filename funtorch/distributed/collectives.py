@@ -12,9 +12,9 @@ from .reduction import ReduceOp
 from .world import ProcessGroup, Work, the_group
 
 __all__ = [
-    "all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_to_all", "all_to_all_single", "barrier", "broadcast", "gather",
-    "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_single",
-    "reduce_scatter_tensor", "scatter",
+    "all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_to_all", "all_to_all_single", "barrier",
+    "broadcast", "gather", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_single", "reduce_scatter_tensor",
+    "scatter",
 ]  # fmt: skip
 
 

@@ -86,7 +86,10 @@ def range_(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Deprecated in PyTorch: like `arange`, with ``end`` included, in the default dtype: shape (floor((end - start) / step) + 1,)."""
+    """Deprecated in PyTorch: like `arange`, with ``end`` included, in the default dtype unless given.
+
+    Shape (floor((end - start) / step) + 1,).
+    """
     if end is None:
         start, end = 0, start
     count = math.floor((end - start) / step) + 1

@@ -28,14 +28,6 @@ def _dim_of(input: Any, dim: int, name: str) -> tuple[int, int]:
     return at, shape[at]
 
 
-def index_place(index: Any, size: int, dim: int) -> Any:
-    """An index of a dimension as an Op takes it. Raises IndexError if it is out of bounds."""
-    number = operator.index(index)
-    if not -size <= number < size:
-        raise OutOfBoundsError(f"index {number} is out of bounds for dimension {dim} with size {size}")
-    return place(number % size)
-
-
 @function(method=True)
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The view at ``index`` of dimension ``dim``, without that dimension.

@@ -142,7 +142,8 @@ class Optimizer:
         given = param_group["params"]
         if isinstance(given, set):
             raise ArgumentTypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead."
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change "
+                "between runs. Please use a list instead."
             )
         params = [given] if isinstance(given, Tensor) else list(given)
         names = [p[0] for p in params if isinstance(p, tuple)]
@@ -157,7 +158,8 @@ class Optimizer:
         if self.param_groups and bool(names) != ("param_names" in self.param_groups[0]):
             given, before = ("with", "without") if names else ("without", "with")
             raise ArgumentValueError(
-                f"all optimizer param groups should be with/without names. cannot add param group {given} names to the optimizer {before} names"
+                f"all optimizer param groups should be with/without names. cannot add param group {given} names to the optimizer "
+                f"{before} names"
             )
         if names:
             param_group["param_names"] = names

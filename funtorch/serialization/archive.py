@@ -127,7 +127,8 @@ class Archive:
 
 
 def _assumed_order() -> str:
-    return {LoadEndianness.NATIVE: sys.byteorder, LoadEndianness.BIG: "big"}.get(get_default_load_endianness(), "little")  # type: ignore[arg-type]
+    orders: dict[Any, str] = {LoadEndianness.NATIVE: sys.byteorder, LoadEndianness.BIG: "big"}
+    return orders.get(get_default_load_endianness(), "little")
 
 
 class ArchiveWriter:

@@ -204,7 +204,8 @@ RULES: dict[str, Rule] = {
     "mm": lambda op, args: products.matrix_product(*args), "matmul": lambda op, args: products.matmul(*args),
     "bmm": lambda op, args: products.batch_product(*args), "stack": lambda op, args: joining.stack(args, op.statics["kept"][0]),
     "mv": lambda op, args: products.vector_product(*args), "addmm": _addmm, "linear": _layer, "sum": _sum,
-    "detach": _detach, "linalg_vector_norm": _norm, "unsqueeze": _unsqueeze, "squeeze": _squeeze, "index_select": _index_select, "cat": lambda op, args: joining.cat(args, op.statics["kept"][0]),
+    "detach": _detach, "linalg_vector_norm": _norm, "unsqueeze": _unsqueeze, "squeeze": _squeeze,
+    "index_select": _index_select, "cat": lambda op, args: joining.cat(args, op.statics["kept"][0]),
 }  # fmt: skip
 LINEAR = ("neg", "to_copy", "clone", "alias", "positive", "conj", "deg2rad", "rad2deg", "real", "imag")
 POINTWISE = (

@@ -33,6 +33,7 @@ class SparseTensor(CompositeTensor):
     layout = property(lambda self: self._payload.layout)
     is_sparse = property(lambda self: self._payload.layout is sparse_coo)
     is_sparse_csr = property(lambda self: self._payload.layout.name == "sparse_csr")
+
     def aligned(self, given: Any) -> Any:
         """The elements of ``given``, dense or sparse, at this Tensor's places."""
         from .conversion import elements_at

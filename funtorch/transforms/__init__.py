@@ -14,8 +14,9 @@ from .modules import functional_call, functionalize, stack_module_state
 from .pure_programs import jit
 
 __all__ = [
-    "associative_scan", "chunk_vmap", "compile", "cond", "debug_print", "fori_loop", "functional_call", "functionalize", "grad", "grad_and_value",
-    "hessian", "jacfwd", "jacrev", "jit", "jvp", "linearize", "map", "scan", "stack_module_state", "switch", "vjp", "vmap", "while_loop",
+    "associative_scan", "chunk_vmap", "compile", "cond", "debug_print", "fori_loop", "functional_call", "functionalize", "grad",
+    "grad_and_value", "hessian", "jacfwd", "jacrev", "jit", "jvp", "linearize", "map", "scan", "stack_module_state", "switch",
+    "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 if _typing.TYPE_CHECKING:

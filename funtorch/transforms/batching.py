@@ -92,7 +92,8 @@ def _mapped_arguments(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -
         )
     if not args and not kwargs:
         raise ArgumentValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs."
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+            "with no inputs."
         )
     leaves, spec = flatten((args, kwargs))
     prefix = tuple(in_dims) if isinstance(in_dims, list) else in_dims

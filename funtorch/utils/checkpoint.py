@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..core.casting import resumed
 from ..core.handle import Handle
+from ..core.keeping import Keeper
+from ..core.op import Op
 from ..core.python_node import applied
 from ..core.recompute import Recomputed
 from ..core.segment import Again, Watched, followed
@@ -18,7 +22,16 @@ from ..core.variables import depends, frozen, variable
 from ..core.views import alias
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointPolicy",
+    "SelectiveCheckpointContext",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+]
 
 UNSAID = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; "
@@ -39,6 +52,73 @@ def noop_context_fn() -> tuple[Any, Any]:
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
     """Accepted as in PyTorch: what differs on the second run is always named."""
     yield
+
+
+class CheckpointPolicy(enum.Enum):
+    """What to do with an op's result: keep it for the second run, or compute it again. Preferences are followed here."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told of the run: ``is_recompute``."""
+
+    def __init__(self, *, is_recompute: bool) -> None:
+        self.is_recompute = is_recompute
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> tuple[Keeper, Keeper]:
+    """The contexts of a `checkpoint` that keeps some results: ``context_fn=functools.partial(create_selective_..., policy)``.
+
+    Args:
+        policy_fn_or_list: ``policy(context, op, *args) -> CheckpointPolicy`` (or a bool: whether to keep), or a list of ops
+            to keep, by name: ``["mm", "linear"]``. An op has a ``name``, as in `grad_fn`.
+        allow_cache_entry_mutation: accepted as in PyTorch; kept values never change.
+
+    Differs from PyTorch: ops are funtorch's, known by their names. Inside transforms and compiled code all is computed again.
+
+    Raises:
+        TypeError: neither a function nor a list of names.
+
+    >>> import functools, funtorch as torch
+    >>> from funtorch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+    >>> x = torch.tensor(0.0, requires_grad=True)
+    >>> keep = functools.partial(create_selective_checkpoint_contexts, ["sin"])
+    >>> checkpoint(lambda x: x.sin().exp(), x, use_reentrant=False, context_fn=keep).backward()
+    >>> x.grad
+    tensor(1.)
+    """
+    if isinstance(policy_fn_or_list, (list, tuple, set, frozenset)):
+        names = {getattr(each, "name", each) for each in policy_fn_or_list}
+        if not all(isinstance(name, str) for name in names):
+            raise ArgumentTypeError("create_selective_checkpoint_contexts(): expected names of ops")
+
+        def policy(context: SelectiveCheckpointContext, op: Op, *args: Any) -> bool:
+            return op.name in names
+    elif callable(policy_fn_or_list):
+        policy = policy_fn_or_list
+    else:
+        raise ArgumentTypeError(
+            "create_selective_checkpoint_contexts(): policy_fn_or_list must be a function or a list of ops, not "
+            f"{type(policy_fn_or_list).__name__}"
+        )
+    kept: deque[Any] = deque()
+
+    def keeper(again: bool) -> Keeper:
+        context = SelectiveCheckpointContext(is_recompute=again)
+
+        def wanted(op: Op, args: Sequence[Any]) -> bool:
+            chosen = policy(context, op, *args)
+            return chosen is True or chosen in (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
+
+        return Keeper(wanted, kept, again)
+
+    return keeper(False), keeper(True)
 
 
 class _Segment:
@@ -100,7 +180,8 @@ class _Segment:
         metas = [(tuple(t.shape), t.dtype) for t in results]
         if len(metas) != len(self.metas) or (self.check and metas != self.metas):
             raise CheckpointError(
-                f"torch.utils.checkpoint: Recomputed values have different metadata than during the forward pass: {self.metas} at first, then {metas}"
+                "torch.utils.checkpoint: Recomputed values have different metadata than during the forward pass: "
+                f"{self.metas} at first, then {metas}"
             )
         return results
 
@@ -132,7 +213,8 @@ def checkpoint(
         function: a function of Tensors in nested containers to the same.
         use_reentrant: accepted as in PyTorch; both values do the same.
         preserve_rng_state: draw the same random numbers again.
-        context_fn: gives two context managers, for the first and the second run.
+        context_fn: gives two context managers, for the first and the second run; from
+            `create_selective_checkpoint_contexts`, some results are kept.
         determinism_check: "default" compares shapes and dtypes of the two runs' results, "none" only their number.
         debug, early_stop: accepted as in PyTorch.
 
@@ -170,14 +252,15 @@ def checkpoint(
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any) -> Any:
     """Apply ``functions`` (a Sequential or a list) in turn to ``input``, in ``segments`` checkpointed parts.
 
-    The last part is not checkpointed, as in PyTorch. Raises ValueError for another option than ``preserve_rng_state``.
+    The last part is not checkpointed, as in PyTorch. Raises ValueError for another option than ``preserve_rng_state`` and
+    ``context_fn``.
 
     >>> import funtorch as torch
     >>> from funtorch.utils.checkpoint import checkpoint_sequential
     >>> checkpoint_sequential([torch.sin, torch.exp], 2, torch.zeros(1), use_reentrant=False)
     tensor([1.])
     """
-    preserve = kwargs.pop("preserve_rng_state", True)
+    preserve, contexts = kwargs.pop("preserve_rng_state", True), kwargs.pop("context_fn", noop_context_fn)
     if kwargs:
         raise ArgumentValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if use_reentrant is None:
@@ -187,7 +270,9 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     end = -1
     for start in range(0, size * (segments - 1), size):
         end = start + size - 1
-        input = checkpoint(_chain(parts, start, end), input, use_reentrant=bool(use_reentrant), preserve_rng_state=preserve)
+        input = checkpoint(
+            _chain(parts, start, end), input, use_reentrant=bool(use_reentrant), preserve_rng_state=preserve, context_fn=contexts
+        )
     return _chain(parts, end + 1, len(parts) - 1)(input)
 
 

@@ -247,3 +247,61 @@ def test_inside_a_compiled_step():
         funtorch.manual_seed(1)
         found.append([run(funtorch.tensor(XS, dtype=D)).item() for _ in range(5)])
     assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+def _counted(policy, monkeypatch, x, wrap=lambda f: f):
+    """How often `sin` and `exp` are computed in a checkpoint's forward and backward, and the gradient."""
+    import functools
+
+    from funtorch.core import call as calls
+    from funtorch.core import engine
+    from funtorch.utils.checkpoint import create_selective_checkpoint_contexts
+
+    seen = []
+    run = engine.run
+    monkeypatch.setattr(calls, "run", lambda op, *rest: (seen.append(op.name), run(op, *rest))[1])
+    keep = functools.partial(create_selective_checkpoint_contexts, policy)
+
+    def part(x):
+        return (x.sin().exp() * x.sin()).sum()
+
+    y = funtorch.utils.checkpoint.checkpoint(part, x, use_reentrant=False, context_fn=keep)
+    y.backward()
+    return seen.count("sin"), seen.count("exp"), x.grad
+
+
+@pytest.mark.parametrize("kind", ["names", "policy", "bool", "none"])
+def test_a_policy_says_what_is_kept(kind, monkeypatch):
+    from funtorch.utils.checkpoint import CheckpointPolicy, SelectiveCheckpointContext
+
+    def policy(context, op, *args):
+        assert isinstance(context, SelectiveCheckpointContext)
+        return CheckpointPolicy.MUST_SAVE if op.name == "sin" else CheckpointPolicy.PREFER_RECOMPUTE
+
+    given = {"names": ["sin"], "policy": policy, "bool": lambda c, op, *a: op.name == "sin", "none": []}[kind]
+    x = funtorch.randn(700, 700, requires_grad=True)  # large: each op goes through the engine
+    sines, exponentials, grad = _counted(given, monkeypatch, x)
+    assert (sines, exponentials) == ((2, 2) if kind != "none" else (4, 2))
+    d = x.detach()
+    assert funtorch.allclose(grad, d.sin().exp() * d.cos() * (d.sin() + 1), atol=1e-5)
+
+
+def test_policies_under_transforms_and_in_sequences():
+    import functools
+
+    from funtorch.utils.checkpoint import checkpoint, checkpoint_sequential, create_selective_checkpoint_contexts
+
+    keep = functools.partial(create_selective_checkpoint_contexts, ["sin", "exp"])
+
+    def f(x):
+        return checkpoint(lambda x: x.sin().exp().sum(), x, use_reentrant=False, context_fn=keep)
+
+    x = funtorch.randn(3, 4)
+    want = x.sin().exp() * x.cos()
+    assert funtorch.allclose(funtorch.vmap(funtorch.func.grad(f))(x), want)
+    assert funtorch.allclose(funtorch.func.hessian(f)(x[0]).diagonal(), want[0] * x[0].cos() - x[0].sin().exp() * x[0].sin())
+    y = x.clone().requires_grad_()
+    checkpoint_sequential([funtorch.sin, funtorch.exp], 2, y, use_reentrant=False, context_fn=keep).sum().backward()
+    assert funtorch.allclose(y.grad, want)
+    with pytest.raises(TypeError, match="must be a function or a list of ops, not int"):
+        create_selective_checkpoint_contexts(3)

@@ -53,3 +53,15 @@ def test_the_switch_comes_at_a_fixed_count_whatever_the_compiler_takes(monkeypat
             time.sleep(0.02)  # the thread gets its turn
     assert kinds == [True] * 8 + [False] * 2
     assert seen[0] == "funtorch-compiler" and len(seen) == 3
+
+
+def test_what_prints_is_not_begun_early(monkeypatch, capfd):
+    def at_once(work):
+        task = background.Task(work)
+        task.run()
+        return task
+
+    monkeypatch.setattr(background, "start", at_once)
+    for _ in range(9):
+        funtorch.func.map(lambda x: (funtorch.func.debug_print("x = {}", x), x)[1], funtorch.arange(3.0))
+    assert capfd.readouterr().out.splitlines() == ["x = 0.0", "x = 1.0", "x = 2.0"] * 9

@@ -35,7 +35,9 @@ def flex_attention(
     scale: float | None = None, enable_gqa: bool = False, return_lse: bool = False, kernel_options: dict | None = None,
     *, return_aux: AuxRequest | None = None,
 ) -> Any:  # fmt: skip
-    r"""Attention with modified scores: :math:`z_i = \sum_j \mathrm{softmax}_j(f(s_{ij}, b, h, i, j)) v_j`, :math:`s = q k^T \cdot` ``scale``.
+    r"""Attention with modified scores.
+
+    :math:`z_i = \sum_j \mathrm{softmax}_j(f(s_{ij}, b, h, i, j)) v_j` with :math:`s = q k^T \cdot` ``scale``.
 
     Args:
         query: (B, H, L, D). key: (B, G, S, D). value: (B, G, S, E); G is H, or divides it with ``enable_gqa``. key and value

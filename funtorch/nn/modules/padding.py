@@ -7,7 +7,8 @@ from typing import Any
 from .. import functional as F
 from ..module import Module
 
-__all__ = [f"{mode}Pad{n}d" for mode in ("Circular", "Constant", "Reflection", "Replication", "Zero") for n in (1, 2, 3)]  # noqa: PLE0605 - one name for each row of the table
+# One name for each row of the table.
+__all__ = [f"{mode}Pad{n}d" for mode in ("Circular", "Constant", "Reflection", "Replication", "Zero") for n in (1, 2, 3)]
 
 
 class _Pad(Module):

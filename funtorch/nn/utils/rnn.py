@@ -52,7 +52,8 @@ class PackedSequence(_Parts):
             data, batch_sizes = data
         if batch_sizes.device.type != "cpu":
             raise ArgumentValueError(
-                f"batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually: got {batch_sizes.device}"
+                "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually: got "
+                f"{batch_sizes.device}"
             )
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)

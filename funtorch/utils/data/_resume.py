@@ -1,7 +1,8 @@
 """How far an epoch has come, so that another DataLoader, in another process, can go on from there.
 
 Keys are drawn anew from the generators as they were when the epoch began, and those of batches that were yielded are passed
-over. What was still to be drawn from the default generator will be: it is the whole program's, whose checkpoint keeps it. Samples are not loaded again: only a stream that can't tell its own state is read over up to the place.
+over. What was still to be drawn from the default generator will be: it is the whole program's, whose checkpoint keeps it.
+Samples are not loaded again: only a stream that can't tell its own state is read over up to the place.
 """
 
 from __future__ import annotations

@@ -204,7 +204,11 @@ def test_draws_whose_law_depends_on_values():
     with pytest.raises(RuntimeError, match="every p to be in"):
         mapped(funtorch.bernoulli, funtorch.tensor([[0.3], [1.5]]))
     drawn = mapped(lambda p: funtorch.multinomial(p, 900, replacement=True), funtorch.tensor([[1.0, 0.0, 3.0]] * 2))
-    assert drawn.shape == (2, 900) and set(drawn.unique().tolist()) == {0, 2} and abs((drawn == 0).float().mean().item() - 0.25) < 0.05
+    assert (
+        drawn.shape == (2, 900)
+        and set(drawn.unique().tolist()) == {0, 2}
+        and abs((drawn == 0).float().mean().item() - 0.25) < 0.05
+    )
     with pytest.raises(RuntimeError, match="multinomial"):
         mapped(lambda p: funtorch.multinomial(p, 9, replacement=True), funtorch.tensor([[-1.0, 2.0]]))
 

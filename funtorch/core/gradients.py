@@ -1,0 +1,60 @@
+"""What a Tensor is asked about its gradient: to keep it, to call hooks when it is there, to take another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentTypeError, OpError
+from .handle import Handle
+
+
+def check_gradient(tensor: Any, value: Any) -> None:
+    """Raise TypeError for a ``.grad`` that is no Tensor, RuntimeError for one of another shape or dtype than ``tensor``."""
+    if not isinstance(value, Handle):
+        raise ArgumentTypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value.shape != tensor.shape:
+        raise OpError(
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size"
+        )
+    if value.dtype != tensor.dtype:
+        raise OpError(f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{tensor.dtype}'")
+
+
+def retain_gradient(tensor: Any) -> None:
+    """Have the gradient of a non-leaf kept in ``.grad``. Raises RuntimeError if it requires none."""
+    if not tensor.requires_grad:
+        raise OpError("can't retain_grad on Tensor that has requires_grad=False")
+    node = tensor._node
+    if node is None or tensor._retains:
+        return
+    tensor._retains = True
+    node.retained = {} if node.retained is None else node.retained
+    node.retained[tensor._output] = tensor
+
+
+def hook_gradient(tensor: Any, hook: Any) -> Any:
+    """Have ``hook(grad)`` called at each backward pass: a handle to remove it. Raises RuntimeError if there is no gradient."""
+    if not tensor.requires_grad:
+        raise OpError("cannot register a hook on a tensor that doesn't require gradient")
+    node = tensor._node
+    if node is None:
+        tensor._hooks = {} if tensor._hooks is None else tensor._hooks
+        return _added(tensor._hooks, hook)
+    node.prehooks = {} if node.prehooks is None else node.prehooks
+    return _added(node.prehooks.setdefault(tensor._output, {}), hook)
+
+
+def hook_accumulation(tensor: Any, hook: Any) -> Any:
+    """Have ``hook(tensor)`` called after ``.grad`` of a leaf has changed: a handle to remove it. Raises RuntimeError for others."""
+    if not tensor.requires_grad or tensor._node is not None:
+        raise OpError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return _added(tensor.__dict__.setdefault("_after_hooks", {}), hook)
+
+
+def _added(hooks: dict, hook: Any) -> Any:
+    from ..utils.hooks import RemovableHandle
+
+    removable = RemovableHandle(hooks)
+    hooks[removable.id] = hook
+    return removable
