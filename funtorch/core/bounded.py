@@ -37,8 +37,9 @@ class Bounded:
 
     def add(self, home: Home, key: Any, entry: Any) -> None:
         """Put ``entry`` into ``home``, and let go of what that makes too many."""
+        if key not in home:  # otherwise it is queued already
+            self._queue.append((weakref.ref(home), key))
         home[key] = entry
-        self._queue.append((weakref.ref(home), key))
         while len(self._queue) > self.limit:
             self._step()
 

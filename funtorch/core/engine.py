@@ -195,7 +195,7 @@ def stay_on_host() -> None:
     settings.mode = "host"
     for home, key, slot in programs.entries():
         if slot.host is None:
-            del home[key]
+            home.pop(key, None)  # another thread may have queued it twice
         else:
             slot.left, slot.early = math.inf, -1
 

@@ -20,6 +20,15 @@ def test_the_oldest_go_over_all_homes():
     assert (sorted(first), sorted(second), len(store)) == ([1, 3], [2], 3)
 
 
+def test_an_entry_put_in_anew_counts_once():
+    kept, home = Bounded(2), Home()
+    for number in range(3):
+        kept.add(home, "a", SimpleNamespace(recent=False, number=number))
+    assert len(kept) == 1 and [(key, entry.number) for _, key, entry in kept.entries()] == [("a", 2)]
+    kept.add(home, "b", SimpleNamespace(recent=False))
+    assert set(home) == {"a", "b"}
+
+
 def test_what_was_used_stays_longer():
     store, home = Bounded(3), Home()
     for key in range(3):

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import re
 import time
 
 import numpy as np
@@ -20,6 +21,11 @@ from funtorch.utils.data.worker import WorkerInfo, numpy_seed
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*fork:RuntimeWarning", "ignore:.*fork:DeprecationWarning", "ignore:This DataLoader will create"
 )
+
+
+def shown(value):
+    """A parameter's name in a test's: without addresses, which differ between processes."""
+    return re.sub(r" at 0x[0-9a-f]+", "", getattr(value, "__name__", str(value)))
 
 
 def drawing(t):
@@ -70,7 +76,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=shown)
 @pytest.mark.parametrize("seeded", [False, True], ids=["default generator", "own generator"])
 def test_epochs(same, options, seeded):
     def epochs(t):
