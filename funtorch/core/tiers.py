@@ -32,7 +32,7 @@ FREE = frozenset({"reshape", "squeeze", "expand_dims", "transpose", "rev", "slic
 WINDOW = 4  # elements that one of a convolution's windows counts for, copied out of order
 # Elements that one element of these counts for; XLA's own vectorised forms of the dear ones count for a third of it.
 WEIGHTS = dict.fromkeys(("exp", "log", "tanh", "logistic", "erf", "pow", "sin", "cos", "log1p", "expm1", "exp2", "atan2"), 8) | {
-    "sort": 40, "rsqrt": 3, "sqrt": 2, "div": 2, "gather": 4, "scatter-add": 10, "select_n": 2,
+    "sort": 40, "rsqrt": 3, "sqrt": 2, "div": 2, "gather": 4, "scatter-add": 10, "select_n": 20,
 }  # fmt: skip
 
 
