@@ -77,6 +77,13 @@ def chip(number):
     )
 
 
+@pytest.fixture(autouse=True)
+def devices_found_anew():
+    """What a test's pretended GPUs were found to be is forgotten, before the next asks for them."""
+    yield
+    funtorch.devices.jax_device.cache_clear()
+
+
 @pytest.fixture
 def two_gpus(monkeypatch):
     chips = {"gpu": [chip(0), chip(1)]}
