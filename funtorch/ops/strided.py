@@ -53,7 +53,10 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         raise OpError(f"mismatch in length of strides and shape: as_strided with size {list(size)} and stride {list(stride)}")
     value_of(input)
     offset = layout(input)[1] if storage_offset is None else storage_offset
-    root = input if input._base is None or input._base.dtype is not input.dtype else input._base
+    base = input._base
+    root = (
+        input if base is None else base if base.dtype is input.dtype else base.view(input.dtype)
+    )  # the storage as input sees it
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if any(step < 0 for step in stride):
         raise OpError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
+
+import funtorch
 
 X = np.arange(24.0).reshape(2, 3, 4)
 ONES = np.arange(6.0).reshape(1, 2, 1, 3)
@@ -237,3 +240,26 @@ def test_writing_through_a_detached_part_writes_that_part():
     w[1:3].data[0] = 7
     w.data[2:].fill_(3)
     assert w.tolist() == [0, 7, 3, 3] and w.requires_grad and w.is_leaf
+
+
+REINTERPRETED = {
+    "real": lambda t, x, y, i: x.real.as_strided((2, 2), (8, 2)),
+    "imag": lambda t, x, y, i: x.imag.as_strided((2, 2), (8, 2)),
+    "part of imag": lambda t, x, y, i: x.imag[1:].as_strided((2, 2), (8, 2)),
+    "part of a complex view": lambda t, x, y, i: t.view_as_complex(y)[1:].as_strided((2, 2), (2, 1)).real,
+    "floats of complex": lambda t, x, y, i: x.view(t.float32)[1:].as_strided((2,), (3,)),
+    "complex of floats": lambda t, x, y, i: y.view(t.complex64)[1:].as_strided((2,), (3,)).imag,
+    "integers as floats": lambda t, x, y, i: i.view(t.float32)[2:].as_strided((2,), (3,)),
+    "wider integers": lambda t, x, y, i: i.view(t.int64)[1:].as_strided((2,), (1,)),
+    "a write": lambda t, x, y, i: (x.imag.as_strided((2,), (2,), 3).fill_(9.0), t.view_as_real(x))[1],
+}
+
+
+@pytest.mark.parametrize("name", REINTERPRETED)
+def test_as_strided_counts_in_the_elements_of_the_view(name):
+    results = []
+    for lib in (torch, funtorch):
+        x = lib.arange(12).reshape(3, 4).to(lib.complex64) * (1 + 2j)
+        y, i = lib.arange(24.0).reshape(3, 4, 2), lib.arange(8, dtype=lib.int32)
+        results.append(REINTERPRETED[name](lib, x, y, i).tolist())
+    assert results[1] == results[0]
