@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,12 +19,13 @@ class Keeper:
     Values under a level or in a trace are computed again: there they are parts of something larger.
     """
 
-    def __init__(self, wanted: Callable[[Op, Sequence[Any]], bool], kept: deque[Any], again: bool) -> None:
+    def __init__(self, wanted: Callable[[Op, Sequence[Any]], bool], kept: list[Any], again: bool) -> None:
         self.wanted = wanted
         self.kept = kept
         self.again = again
 
     def __enter__(self) -> Keeper:
+        self.given = iter(self.kept)  # from the start: a run may be made again, or have failed midway
         self.before, state.keeper = state.keeper, self
         watched.append(None)
         return self
@@ -42,8 +42,8 @@ class Keeper:
             plain = not state.levels and all([type(v) in CONCRETE for v in values])
             if not plain or not self.wanted(op, args):
                 return call(op, args, recording, ceiling)
-            if self.again and self.kept:
-                return _given(op, args, values, self.kept.popleft(), recording)
+            if self.again and (payload := next(self.given, None)) is not None:
+                return _given(op, args, values, payload, recording)
             result = call(op, args, recording, ceiling)
             if not self.again:
                 self.kept.append(tuple(r._payload for r in result) if isinstance(result, tuple) else result._payload)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import enum
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -107,7 +106,7 @@ def create_selective_checkpoint_contexts(
             "create_selective_checkpoint_contexts(): policy_fn_or_list must be a function or a list of ops, not "
             f"{type(policy_fn_or_list).__name__}"
         )
-    kept: deque[Any] = deque()
+    kept: list[Any] = []
 
     def keeper(again: bool) -> Keeper:
         context = SelectiveCheckpointContext(is_recompute=again)

@@ -303,5 +303,10 @@ def test_policies_under_transforms_and_in_sequences():
     y = x.clone().requires_grad_()
     checkpoint_sequential([funtorch.sin, funtorch.exp], 2, y, use_reentrant=False, context_fn=keep).sum().backward()
     assert funtorch.allclose(y.grad, want)
+    y = x.clone().requires_grad_()
+    total = f(y)
+    for times in (1, 2):  # a graph that is walked twice is given the same again
+        total.backward(retain_graph=True)
+        assert funtorch.allclose(y.grad, times * want)
     with pytest.raises(TypeError, match="must be a function or a list of ops, not int"):
         create_selective_checkpoint_contexts(3)
