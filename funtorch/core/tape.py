@@ -11,12 +11,12 @@ import numpy as np
 from jax.interpreters import partial_eval
 
 from ..errors import ArgumentTypeError, OpError
-from .bounded import Bounded, limit_from
-from .engine import CONCRETE
+from .bounded import Bounded
+from .engine import CONCRETE, programs
 from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
 from .state import state
-from .tiers import host_microseconds
+from .tiers import Work
 
 _sequence = itertools.count()
 
@@ -93,7 +93,7 @@ class Recipe:
 
 
 # Over all ops; what nodes and plans still hold lives on.
-recipes = Bounded(limit_from("FUNTORCH_PROGRAMS", 8192))
+recipes = Bounded(programs.limit)
 MAX_TRACES = 8  # of one op, kept from when its recipes were made until they run
 
 
@@ -106,7 +106,7 @@ def _examined(vjp: Op, avals: tuple, outs: tuple) -> tuple[tuple[bool, ...], flo
     vjp.traces[key] = trace
     closed = trace[0]
     _, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    return tuple(used[: len(avals)]), host_microseconds(closed.jaxpr)
+    return tuple(used[: len(avals)]), Work().add(closed.jaxpr).host_microseconds()
 
 
 class Node:

@@ -69,6 +69,12 @@ class Work:
                     self.elements += WINDOW * (size // max(features, 1)) * depth
         return self
 
+    def host_microseconds(self) -> float:
+        """What it is estimated to take with NumPy. What loops counts as large: how often it does is not known."""
+        if self.loops:
+            return LARGE
+        return HOST_STEP * self.steps + HOST_ELEMENT * self.elements + HOST_PRODUCT * self.products
+
 
 def _depth(eqn: Any) -> int:
     """Multiply-adds for each element of a product or convolution."""
@@ -81,14 +87,6 @@ def _depth(eqn: Any) -> int:
     return 0
 
 
-def host_microseconds(jaxpr: Any) -> float:
-    """What a jaxpr is estimated to take with NumPy. One that loops counts as large: how often is not known."""
-    work = Work().add(jaxpr)
-    if work.loops:
-        return LARGE
-    return HOST_STEP * work.steps + HOST_ELEMENT * work.elements + HOST_PRODUCT * work.products
-
-
 def patience(jaxpr: Any) -> float:
     """How many calls run on the host before there is a kernel: 0 for large work, infinity for small.
 
@@ -96,7 +94,7 @@ def patience(jaxpr: Any) -> float:
     since a program whose calls are long makes few of them.
     """
     work = Work().add(jaxpr)
-    host = host_microseconds(jaxpr)
+    host = work.host_microseconds()
     kernel = KERNEL_CALL + KERNEL_ARRAY * (len(jaxpr.invars) + len(jaxpr.outvars))
     kernel += KERNEL_MOVED * sum(math.prod(v.aval.shape) for v in (*jaxpr.invars, *jaxpr.outvars)) / 2
     if work.loops:
