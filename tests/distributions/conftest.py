@@ -16,6 +16,12 @@ import funtorch
 LIBS = {"torch": torch, "funtorch": funtorch}
 
 
+@pytest.fixture(autouse=True)
+def oracle_checks_its_arguments():
+    """PyTorch's default, which its compiler switches off for the whole process when another test has used it."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 def numbers(value: Any) -> Any:
     """The values of Tensors of either library, in lists too."""
     if isinstance(value, (tuple, list)):
