@@ -18,7 +18,7 @@ from .call import call
 from .engine import CONCRETE, mode_in_force, run
 from .handle import Handle, make
 from .op import Op
-from .schedule import Schedule
+from .schedule import BARE, Schedule
 from .state import state
 from .tape import Leaf, Node, Recipe, check_not_freed, place_of
 from .tiers import composite_patience
@@ -38,7 +38,7 @@ class Graph:
     Node i has number i; leaf j has number -1 - j.
     """
 
-    __slots__ = ("nodes", "leaves", "index", "key")
+    __slots__ = ("nodes", "leaves", "index", "edges", "key")
 
     def __init__(self, places: Sequence[Place]) -> None:
         seen: set = set()
@@ -55,16 +55,21 @@ class Graph:
         self.nodes = nodes
         self.index: dict[Any, int] = {node: i for i, node in enumerate(nodes)}
         self.leaves: list[Leaf] = []
+        self.edges: list[list[Number | None]] = []  # each node's
         key: list[Any] = []
         self.key = key
         find = self.index.get
         for node in nodes:
-            key.append(node.recipe)
+            edges: list[Number | None] = []
             for edge in node.edges:
-                if edge is not None:
-                    number = find(edge[0])
-                    key.append(self.number(edge[0]) if number is None else number)
-                    key.append(edge[1])
+                if edge is None:
+                    edges.append(None)
+                    continue
+                number = find(edge[0])
+                edges.append((self.number(edge[0]) if number is None else number, edge[1]))
+            self.edges.append(edges)
+            key.append(node.recipe)
+            key += edges
         for node, _ in places:
             self.number(node)
 
@@ -76,16 +81,14 @@ class Graph:
             self.leaves.append(node)
         return found
 
-    def edges(self, i: int) -> list[tuple[int, int] | None]:
-        """The edges of node i as numbers."""
-        return [None if edge is None else (self.index[edge[0]], edge[1]) for edge in self.nodes[i].edges]
-
     def needed(self, targets: Sequence[tuple[int, int]]) -> list[int]:
         """The nodes that lie between the roots and a target, newest first."""
         wanted = set(targets)
+        if len(wanted) == len(self.leaves) and max(wanted)[0] < 0 and set(map(type, self.nodes)) == {Node}:
+            return list(range(len(self.nodes)))  # every leaf is wanted, and a node is there since it leads to one
         reach = [False] * len(self.nodes)
         for i in range(len(self.nodes) - 1, -1, -1):
-            reach[i] = any(e is not None and (e in wanted or (e[0] >= 0 and reach[e[0]])) for e in self.edges(i))
+            reach[i] = any(e is not None and (e in wanted or (e[0] >= 0 and reach[e[0]])) for e in self.edges[i])
         return [i for i, r in enumerate(reach) if r]
 
 
@@ -103,15 +106,17 @@ class Plan:
         "composite",
         "uses",
         "patience",
+        "leaves",
         "_schedule",
     )
 
     def __init__(self, graph: Graph, roots: list[Number], targets: list[Number], accumulate: tuple[bool, ...]) -> None:
         self.steps = graph.needed(targets)
-        self.edges = {i: graph.edges(i) for i in self.steps}
+        self.edges = {i: graph.edges[i] for i in self.steps}
         self.recipes: dict[int, Recipe] = {i: graph.nodes[i].recipe for i in self.steps}
         self.roots = roots
         self.targets = targets
+        self.leaves = len(graph.leaves)
         self.accumulate = accumulate
         self.present: tuple[bool, ...] = ()  # which targets are reached; known once the composite has been traced
         self.composite: Op | None = None
@@ -124,7 +129,7 @@ class Plan:
     def schedule(self) -> Schedule:
         """How the structure is run node by node."""
         if self._schedule is None:
-            self._schedule = Schedule(self.steps, self.edges, self.recipes, self.roots, self.targets, ADD)
+            self._schedule = Schedule(self.steps, self.edges, self.recipes, self.roots, self.targets, self.leaves, ADD)
         return self._schedule
 
     def backward(self, *flat: Any) -> tuple:
@@ -233,8 +238,9 @@ def differentiate(
     if plan is not None and steps and plan.uses > plan.patience and state.recorder is None:
         grads = _run_composite(plan, nodes, cotangents, held, create_graph)
     else:
-        if plan is not None and not create_graph and state.recorder is None and _all_bare(nodes, cotangents):
-            grads = plan.schedule().run(nodes, cotangents)
+        kinds = None if plan is None or create_graph or state.recorder is not None else _kinds(nodes, cotangents)
+        if plan is not None and kinds is not None and BARE.issuperset(kinds):
+            grads = plan.schedule().run(nodes, cotangents, kinds)
         else:
             grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
         grads = [_sum(old, g) if old is not None and g is not None else g for old, g in zip(held, grads, strict=True)]
@@ -246,9 +252,9 @@ def differentiate(
     return list(targets), grads
 
 
-def _all_bare(nodes: list[Node], cotangents: Sequence[Any]) -> bool:
-    """Whether a walk over these nodes needs no Tensors: nothing between it and the arrays wants to see them."""
-    return all([type(c._payload) in CONCRETE for c in cotangents]) and all([node.is_bare() for node in nodes])
+def _kinds(nodes: list[Node], cotangents: Sequence[Any]) -> set[type]:
+    """The types of what a walk over these nodes works with: where all are arrays it needs no Tensors."""
+    return {type(c._payload) for c in cotangents}.union(*[map(type, node.saved) for node in nodes])
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -291,7 +297,7 @@ def _run_stepwise(
         sums.kept.update({(i, k): c for k, c in enumerate(incoming) if c is not None})
         grads = node.apply(incoming, create_graph)
         grads = _through_node_hooks(node, grads, incoming)
-        for edge, grad in zip(graph.edges(i), grads, strict=True):
+        for edge, grad in zip(graph.edges[i], grads, strict=True):
             sums.add(edge, grad)
     return sums.captured()
 

@@ -10,12 +10,12 @@ from numpy import ndarray
 
 from .engine import CONCRETE, moves, run, run_traced
 from .foreign import PROCESSORS, is_foreign
-from .handle import Handle, make, set_refresh
+from .handle import Handle, make, make_all, set_refresh
 from .levels import WRAPPED, Level
 from .meta import MetaArray, run_meta
 from .op import Op
 from .state import state, watched
-from .tape import record
+from .tape import record, record_again
 
 
 def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | None = None) -> Any:
@@ -26,13 +26,55 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
     ``recording=False`` keeps it off the tape of this level only. ``ceiling`` is the depth at which the call is made
     (the levels do this for the Tensors they wrap).
     """
-    if watched and (between := state.profiler or state.keeper) is not None:
+    if not watched:
+        return _unwatched(op, args, recording, ceiling)
+    if (between := state.profiler or state.keeper) is not None:
         return between.call(call, op, args, recording, ceiling)
+    return _general(op, args, recording, ceiling)
+
+
+def _unwatched(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None) -> Any:
+    """`call` with nothing between it and NumPy's arrays, if these are what the arguments hold and the op stays on the host."""
+    values, avals, marks = [], [], 0  # marks: which arguments require grad, a bit each
+    for arg in args:
+        if type(arg) is ndarray:
+            value = arg
+            marks += marks
+        elif isinstance(arg, Handle):
+            if arg._base is not None:
+                Views.refresh(arg)
+            value = arg._payload
+            if type(value) is not ndarray:
+                return _general(op, args, recording, ceiling)
+            marks += marks + arg._requires
+        else:
+            return _general(op, args, recording, ceiling)
+        values.append(value)
+        avals.append((value.shape, value.dtype))
+    key = tuple(avals)
+    slot = op.programs.get(key)
+    if slot is None or slot.stays is None:
+        return _general(op, args, recording, ceiling)
+    slot.recent = True
+    found = slot.stays(*values)
+    result: Any = make(found[0]) if slot.single else make_all(found)
+    if marks and recording and state.grad:
+        recipe = slot.recipes.get(marks)
+        if recipe is None or not record_again(recipe, args, values, result):
+            slot.recipes[marks] = record(op, args, values, key, result, 0)
+    if slot.single:
+        if op.view:
+            Views.attach(result, args[0], op)
+        return result
+    return tuple(result)
+
+
+def _general(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None) -> Any:
     if state.recorder is not None:  # first, since a recorder may put a value in a Tensor's place
         state.recorder.read([arg for arg in args if not is_foreign(arg)])
     values, avals = [], []
     top: Level | None = None
-    needs, traced, numpy = False, False, True  # numpy: whether all payloads are NumPy's
+    needs, traced = False, False
     for arg in args:
         if isinstance(arg, Handle):
             if arg._base is not None:
@@ -42,9 +84,8 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
                 needs = True
         else:
             value = arg
-        if type(value) is not ndarray:
-            numpy = False
-            kind = type(value)
+        kind = type(value)
+        if kind is not ndarray:
             if kind in WRAPPED:
                 level = value.level
                 level.check_alive(value)
@@ -69,16 +110,10 @@ def call(op: Op, args: Sequence[Any], recording: bool = True, ceiling: int | Non
         if needs and not (state.grad and (recording or state.recorder is None or not state.recorder.cuts)):
             outs = jax.lax.stop_gradient(outs)
     else:
-        slot = op.programs.get(key) if numpy else None
-        if slot is not None and slot.stays is not None:  # what `run` would come to, without its detours
-            slot.recent = True
-            found = slot.stays(*values)
-            outs = found[0] if slot.single else found
-        else:
-            before = moves.count
-            outs = run(op, values, key)
-            if moves.count != before:
-                _keep_moved(args, values)
+        before = moves.count
+        outs = run(op, values, key)
+        if moves.count != before:
+            _keep_moved(args, values)
     results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)
     if needs and recording and state.grad:
         record(op, args, values, key, results, top.depth if top is not None else 0)

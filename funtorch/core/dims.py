@@ -13,6 +13,8 @@ def wrap_dim(dim: int, ndim: int) -> int:
     >>> wrap_dim(-1, 3)
     2
     """
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     if not hasattr(dim, "__index__"):
         raise ArgumentTypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     span = max(ndim, 1)

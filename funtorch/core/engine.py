@@ -86,7 +86,7 @@ class Slot:
     ``stays`` is the host program of one that never gets a kernel.
     """
 
-    __slots__ = ("host", "left", "early", "single", "kernel", "task", "stays", "recent")
+    __slots__ = ("host", "left", "early", "single", "kernel", "task", "stays", "recipes", "recent")
 
     def __init__(self, host: Callable | None, left: float, single: bool) -> None:
         self.host = host
@@ -96,6 +96,7 @@ class Slot:
         self.kernel: Any = None  # once it has been asked for
         self.task: background.Task | None = None
         self.stays = host if left == math.inf else None
+        self.recipes: dict[int, Any] = {}  # the tape's, by which arguments require grad
         self.recent = True
 
 

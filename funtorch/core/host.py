@@ -7,7 +7,6 @@ itself; ``falls`` counts those runs by name.
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,13 +18,9 @@ from .host_rules.falls import falls
 from .host_rules.generation import generate
 from .host_rules.lowering import Lowering, Value, spec
 from .host_rules.table import Equation, Inline, rule
+from .quiet import quiet_context, quietly
 
 __all__ = ["Equation", "Inline", "Program", "falls", "host_rules", "prepare", "rule"]
-
-# A context in which NumPy does not warn. Entering a copy of it costs 0.1 us, np.errstate 0.85; and a copy,
-# unlike the context itself, may be entered by many threads at once and again from within.
-_QUIET = contextvars.copy_context()
-_QUIET.run(np.seterr, all="ignore")
 
 
 class Program:
@@ -59,7 +54,7 @@ def prepare(closed: core.ClosedJaxpr) -> Program:
     >>> prepare(jax.make_jaxpr(lambda x: x + 1)(np.zeros(2)))(np.ones(2))
     (array([2., 2.]),)
     """
-    return Program(*_QUIET.copy().run(_generated, closed, (), _QUIET.copy))
+    return Program(*quietly(_generated, closed, (), quiet_context))
 
 
 def _generated(closed: Any, known: Sequence[np.ndarray | None], border: Callable | None) -> tuple[Callable, tuple]:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .bounded import Home
+from .gathered import Gathered
 from .state import state
 
 Mask = tuple[bool, ...]
@@ -37,7 +38,7 @@ class Op:
 
     ``name`` is what messages and ``grad_fn`` show. ``view`` marks an op whose result shares its only input's
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
-    result's strides as PyTorch reports them. Two Ops are equal only if they are one object.
+    result's strides as PyTorch reports them. ``gathered``: see there. Two Ops are equal only if they are one object.
     """
 
     __slots__ = (
@@ -51,6 +52,7 @@ class Op:
         "inverse",
         "layout",
         "statics",
+        "gathered",
         "_vjp",
         "_jvp",
         "_push",
@@ -65,6 +67,7 @@ class Op:
         self.inverse: Callable | None = None
         self.layout: Callable | None = None
         self.statics: dict[str, Any] = {}  # what a declared op was bound to, by parameter
+        self.gathered: Gathered | None = None
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
         self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
         self.recipes = Home()  # the tape's, by mask, shapes and dtypes

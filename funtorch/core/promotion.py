@@ -77,6 +77,9 @@ def prepare(operands: tuple[Any, ...], floating: bool) -> tuple[dtype, Sequence[
         if isinstance(first, Handle) and isinstance(second, Handle) and first._payload.dtype is second._payload.dtype:
             same = FROM_NUMPY[first._payload.dtype]
             return (to_float(same) if floating else same), operands
+    elif len(operands) == 1 and isinstance(operands[0], Handle):
+        only = FROM_NUMPY[operands[0]._payload.dtype]
+        return (to_float(only) if floating else only), operands
     result = result_type(operands)
     if floating:
         result = to_float(result)

@@ -13,7 +13,7 @@ from .call import call
 from .handle import make
 from .op import Op
 from .state import state, watched
-from .tape import record
+from .tape import record, record_again
 
 
 def call_one(op: Op, x: Any) -> Any:
@@ -28,7 +28,9 @@ def call_one(op: Op, x: Any) -> Any:
     slot.recent = True
     result = make(slot.stays(payload)[0])
     if x._requires and state.grad:
-        record(op, (x,), [payload], key, result, 0)
+        recipe = slot.recipes.get(1)
+        if recipe is None or not record_again(recipe, (x,), [payload], result):
+            slot.recipes[1] = record(op, (x,), [payload], key, result, 0)
     return result
 
 
@@ -42,17 +44,19 @@ def call_two(op: Op, x: Any, y: Any) -> Any:
     slot = op.programs.get(key)
     if slot is None or slot.stays is None or not slot.single:
         return call(op, (x, y))
-    needs = False
+    marks = 0
     if first is not x:
         if x._base is not None:
             return call(op, (x, y))
-        needs = x._requires
+        marks = 2 * x._requires
     if second is not y:
         if y._base is not None:
             return call(op, (x, y))
-        needs = needs or y._requires
+        marks += y._requires
     slot.recent = True
     result = make(slot.stays(first, second)[0])
-    if needs and state.grad:
-        record(op, (x, y), [first, second], key, result, 0)
+    if marks and state.grad:
+        recipe = slot.recipes.get(marks)
+        if recipe is None or not record_again(recipe, (x, y), [first, second], result):
+            slot.recipes[marks] = record(op, (x, y), [first, second], key, result, 0)
     return result

@@ -12,7 +12,8 @@ from jax.interpreters import partial_eval
 
 from ..errors import ArgumentTypeError, OpError
 from .bounded import Bounded
-from .engine import CONCRETE, programs
+from .engine import programs
+from .gathered import gathers
 from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
 from .state import state
@@ -79,7 +80,10 @@ def place_of(tensor: Handle) -> tuple[Any, int]:
 class Recipe:
     """What the tape knows of an op for arguments of given shapes and dtypes: made once, shared by all its nodes."""
 
-    __slots__ = ("op", "mask", "vjp", "reads", "avals", "outs", "blanks", "work", "recent", "__weakref__")
+    __slots__ = (
+        "op", "mask", "vjp", "key", "reads", "avals", "outs", "blanks", "work", "marked", "unread", "gathers",
+        "recent", "__weakref__",
+    )  # fmt: skip
 
     def __init__(self, op: Op, mask: Mask, avals: tuple, outs: tuple) -> None:
         self.op = op
@@ -87,7 +91,11 @@ class Recipe:
         self.vjp = op.vjp(mask)
         self.avals = avals
         self.outs = outs  # (shape, dtype) of each output; dtype None where it has no derivative
-        self.reads, self.work = _examined(self.vjp, avals, outs)
+        self.key = (*avals, *(out for out in outs if out[1] is not None))  # of the vjp's arguments
+        self.reads, self.work = _examined(self.vjp, self.key, len(avals))
+        self.marked = [i for i, marked in enumerate(mask) if marked]
+        self.unread = [i for i, read in enumerate(self.reads) if not read]
+        self.gathers = gathers(op.gathered, avals, outs)
         self.blanks = [None if read else placeholder(aval) for aval, read in zip(avals, self.reads, strict=True)]
         self.recent = True
 
@@ -97,16 +105,15 @@ recipes = Bounded(programs.limit)
 MAX_TRACES = 8  # of one op, kept from when its recipes were made until they run
 
 
-def _examined(vjp: Op, avals: tuple, outs: tuple) -> tuple[tuple[bool, ...], float]:
+def _examined(vjp: Op, key: tuple, inputs: int) -> tuple[tuple[bool, ...], float]:
     """Which of the op's inputs its VJP reads, for the others need not be kept alive; and how much work it is on the host."""
-    key = (*avals, *(out for out in outs if out[1] is not None))
     trace = vjp.trace(key)
     if len(vjp.traces) >= MAX_TRACES:
         vjp.traces.clear()
     vjp.traces[key] = trace
     closed = trace[0]
     _, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    return tuple(used[: len(avals)]), Work().add(closed.jaxpr).host_microseconds()
+    return tuple(used[:inputs]), Work().add(closed.jaxpr).host_microseconds()
 
 
 class Node:
@@ -160,10 +167,6 @@ class Node:
 
     def is_freed(self) -> bool:
         return self.saved is FREED
-
-    def is_bare(self) -> bool:
-        """Whether all that is saved are concrete arrays."""
-        return all([v is None or type(v) in CONCRETE for v in self.saved])
 
     def inputs(self, with_places: bool) -> list[Any]:
         """The saved values as Tensors (zeros of the right shape where nothing was saved)."""
@@ -254,8 +257,36 @@ def backward_name(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_") if part) + "Backward0"
 
 
-def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results: Any, depth: int) -> None:
-    """Put a call on the tape, if an argument that requires grad at this depth can reach a differentiable result."""
+def record_again(recipe: Recipe, args: Sequence[Any], values: list[Any], results: Any) -> bool:
+    """`record` for a call like an earlier one, outside of transforms; ``values`` becomes the node's. Says whether it was that."""
+    if inference_made or state.saved_hooks is not None or state.anomaly:
+        return False
+    edges = []
+    for i in recipe.marked:
+        arg = args[i]
+        if arg._level:
+            return False
+        node = arg._node
+        edges.append((node, arg._output) if node is not None else (leaf_of(arg), 0))
+    recipe.recent = True
+    for i in recipe.unread:
+        values[i] = None
+    node = Node(recipe, values, edges, 0)
+    if type(results) is not list:
+        results._requires = True
+        results._node = node
+        return True
+    for number, (out, meta) in enumerate(zip(results, recipe.outs, strict=True)):
+        if meta[1] is not None:
+            _on_tape(out, node, number, 0)
+    return True
+
+
+def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results: Any, depth: int) -> Recipe | None:
+    """Put a call on the tape, if an argument that requires grad at this depth can reach a differentiable result.
+
+    Returns what is kept for the next call like it.
+    """
     mask, edges, level = [], [], depth
     for arg, aval in zip(args, avals, strict=True):
         marked = isinstance(arg, Handle) and arg._requires and differentiable[aval[1]]
@@ -270,7 +301,7 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
     if recipe is None:
         outs = [out._payload for out in (results if isinstance(results, list) else (results,))]
         if not edges or not any(differentiable[out.dtype] for out in outs):
-            return
+            return None
         metas = tuple((out.shape, out.dtype if differentiable[out.dtype] else None) for out in outs)
         recipe = Recipe(op, key[0], avals, metas)
         recipes.add(op.recipes, key, recipe)
@@ -294,6 +325,7 @@ def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results
                 _on_tape(out, node, number, level)
     else:
         _on_tape(results, node, 0, level)
+    return recipe
 
 
 def _with_tape(arg: Any, value: Any, depth: int) -> Any:

@@ -48,7 +48,7 @@ def operand_argument(value: Any, name: str, parameter: str, position: int) -> An
 
 def sequence_argument(value: Any, name: str, parameter: str, position: int) -> tuple:
     """A sequence of Tensors as a tuple; TypeError for anything else."""
-    if isinstance(value, (list, tuple)) and all(isinstance(v, Handle) for v in value):
+    if isinstance(value, (list, tuple)) and all([isinstance(v, Handle) for v in value]):
         return tuple(value)
     found = type(value).__name__
     if isinstance(value, (list, tuple)):

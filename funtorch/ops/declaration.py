@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..core.gathered import Gathered
 from ..core.op import Op
 from ..dtypes import dtype
 from .arguments import check_broadcast
@@ -66,6 +67,7 @@ class Declaration:
         self.result: Callable | None = None
         self.exact_out = False
         self.older: tuple[str, ...] = ()
+        self.gathered: Callable[..., Gathered | None] | None = None
         self.cast_as: str | None = None  # its name in autocast's tables
         self.parameters = parameters_of(fn)
         self.kinds = [KINDS.get(str(p.annotation), "static") for p in self.parameters]
@@ -116,6 +118,8 @@ class Declaration:
 
         bound = Op(pure, self.name, view=self.view)
         bound.statics = dict(zip(self.of_kind("static"), statics, strict=True))
+        if self.gathered is not None:
+            bound.gathered = self.gathered(*statics)
         if self.inverse is not None:
             bound.inverse = lambda base, value: self.inverse(base, value, *statics)
         if self.layout is not None:

@@ -53,6 +53,7 @@ def op(
     result: Callable | None = None,
     exact_out: bool = False,
     older: tuple[str, ...] = (),
+    gathered: Callable | None = None,
 ) -> Any:
     """Declare an op.
 
@@ -68,16 +69,19 @@ def op(
         check: called with the public arguments before anything else, to raise on what shapes alone can't show.
         result: makes the public result from the tuple of Tensors (a named tuple's ``_make``).
         exact_out: whether ``out=`` must have the result's dtype, where for most ops it may be one to which that can be cast.
+        gathered: gives `core.gathered.Gathered`, or None, for the statics.
         older: the keywords that PyTorch's older order of arguments gives as numbers before or among the Tensors.
     """
     if fn is None:
         return functools.partial(
             op, promote=promote, namespace=namespace, name=name, alias=alias, method=method, inplace=inplace, out=out,
             view=view, inverse=inverse, layout=layout, check=check, result=result, exact_out=exact_out, older=older,
+            gathered=gathered,
         )  # fmt: skip
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
     declared.check, declared.result, declared.exact_out, declared.older = check, result, exact_out, older
+    declared.gathered = gathered
     declared.cast_as = casting.function_key(public_name, namespace)
     public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.gathered import Gathered
 from ..core.handle import value_of
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from . import registry
@@ -15,7 +17,7 @@ from .activation import PURE
 from .assignment import TYPE_NAMES
 from .buffers import update
 from .declare import Array, function, op
-from .gathering import outside
+from .gathering import INDEX, outside
 from .norms import vector_norm
 from .operands import in_float32
 from .picking import known
@@ -52,19 +54,37 @@ def rows_of(table: Array, index: Array, padding_idx: int | None, by_frequency: b
 
 def check_table_index(input: Any, weight: Any, name: str) -> None:
     """Raise RuntimeError for indices of another type than int64 and int32, and for a table that is no matrix."""
-    if value_of(input).dtype.name not in ("int64", "int32"):
+    if value_of(input).dtype not in INDEX:
         raise OpError(INDEX_TYPE.format(TYPE_NAMES[input.dtype.name], name))
-    if weight.dim() != 2:
+    if len(value_of(weight).shape) != 2:
         raise OpError("'weight' must be 2-D")
 
 
 def _check_rows(input: Any, weight: Any, *rest: Any) -> None:
     check_table_index(input, weight, "embedding")
-    if outside(input, weight.shape[0]) is not None:
+    if outside(input, weight._payload.shape[0]) is not None:
         raise OutOfBoundsError("index out of range in self")
 
 
-@op(namespace=PURE, name="embedding", out=False, check=_check_rows)
+def _total(avals: tuple, saved: Sequence[Any], cotangents: Sequence[np.ndarray]) -> tuple[np.ndarray]:
+    shape, dtype = avals[1]
+    total = np.zeros(shape, dtype)
+    np.add.at(total, np.array([values[0] for values in saved]), np.array(cotangents))
+    return (total,)
+
+
+def _no_gradient(saved: Sequence[Any], cotangent: np.ndarray) -> np.ndarray:
+    raise AssertionError("an index has no gradient")
+
+
+_GATHERED = Gathered((1,), lambda avals: True, _total, _no_gradient)
+
+
+def _gathered(padding_idx: int | None, scale_grad_by_freq: bool) -> Gathered | None:
+    return None if padding_idx is not None or scale_grad_by_freq else _GATHERED
+
+
+@op(namespace=PURE, name="embedding", out=False, check=_check_rows, gathered=_gathered)
 def _embedding(input: Array, weight: Array, padding_idx, scale_grad_by_freq):
     """Rows of a table."""
     return rows_of(weight, input, padding_idx, scale_grad_by_freq)
@@ -83,9 +103,10 @@ def rescaled(weight: Array, index: Array, max_norm, norm_type):
     return in_float32(rescale)(weight)
 
 
-def _wrapped_padding(padding_idx: int | None, size: int) -> int | None:
-    if padding_idx is None:
-        return None
+def _wrapped_padding(padding_idx: int, weight: Any) -> int:
+    if weight.dim() != 2:
+        raise OpError("'weight' must be 2-D")
+    size = weight.shape[0]
     if not -size <= padding_idx < size:
         raise AssertionError("Padding_idx must be within num_embeddings")
     return padding_idx % size
@@ -124,9 +145,8 @@ def embedding(
         RuntimeError: indices of another type, or a weight of another rank.
         AssertionError: ``padding_idx`` out of range.
     """
-    if weight.dim() != 2:
-        raise OpError("'weight' must be 2-D")
-    padding_idx = _wrapped_padding(padding_idx, weight.shape[0])
+    if padding_idx is not None:
+        padding_idx = _wrapped_padding(padding_idx, weight)
     if max_norm is not None:
         _check_rows(input, weight)
         update(weight, rescaled(weight, input, float(max_norm), float(norm_type)))

@@ -145,7 +145,8 @@ def _zeta(x: Array, q: Array) -> Array:
 
     most = jnp.max(steps, initial=0)
     _, below = jax.lax.while_loop(lambda s: s[0] < most, add, (jnp.zeros((), q.dtype), jnp.zeros_like(q)))
-    return below + jax.lax.zeta(x, q + steps)
+    pole = (q <= 0) & (q == jnp.floor(q))  # where XLA has infinity for even x alone, and for those below 1 too
+    return jnp.where(x < 1, jnp.nan, jnp.where((x == 1) | pole, jnp.inf, below + jax.lax.zeta(x, q + steps)))
 
 
 def _zeta_jvp(primals: tuple, tangents: tuple) -> tuple:

@@ -30,6 +30,8 @@ def _cat(dim: int) -> Any:
 
 def _check_sizes(shapes: Sequence[tuple[int, ...]], dim: int) -> None:
     first = shapes[0]
+    if shapes.count(first) == len(shapes):
+        return
     for number, shape in enumerate(shapes):
         if shape == first:
             continue

@@ -136,7 +136,7 @@ def _hypot(x: Array, y: Array) -> Array:
 @op(promote="float", inplace=True, check=tensors_only("ldexp"))
 def ldexp(input: Operand, other: Operand):
     """z = x * 2 ** y. input (*), other (*)."""
-    return input * jnp.exp2(other)
+    return input * in_float32(jnp.exp2)(other)
 
 
 @op(result=return_types.TYPES["frexp"]._make)

@@ -28,9 +28,10 @@ def dot_general(eqn: Equation) -> Callable | Inline:
         return lambda x, y: zeros
     left = Side(lhs.shape, lhs_batch, lhs_sum)
     right = Side(rhs.shape, rhs_batch, rhs_sum)
-    is_plain = len(lhs.shape) == len(rhs.shape) == 2 and len(lhs_sum) == 1 and not lhs_batch
-    if is_plain and casts == [None, None] and back is None:
-        return plain_product(int(lhs_sum[0]), int(rhs_sum[0]))
+    if casts == [None, None] and back is None and not lhs_batch:
+        plain = plain_product(len(lhs.shape), len(rhs.shape), [int(a) for a in lhs_sum], [int(a) for a in rhs_sum])
+        if plain is not None:
+            return plain
     first, second = left.arranger(last=True), right.arranger(last=False)
     product = np.multiply if not lhs_sum else np.matmul
     shape = eqn.shape
@@ -44,9 +45,16 @@ def dot_general(eqn: Equation) -> Callable | Inline:
     return run
 
 
-def plain_product(lhs_axis: int, rhs_axis: int) -> Inline:
-    left = "{0}" if lhs_axis == 1 else "{0}.T"
-    right = "{1}" if rhs_axis == 0 else "{1}.T"
+def plain_product(lhs_rank: int, rhs_rank: int, lhs_sum: list[int], rhs_sum: list[int]) -> Inline | None:
+    """The product of matrices and vectors as one call of BLAS; None for other ranks."""
+    if lhs_rank == rhs_rank == 1 and not lhs_sum:
+        return Inline("{0}[:, None] * {1}")
+    if len(lhs_sum) != 1 or max(lhs_rank, rhs_rank) > 2:
+        return None
+    left = "{0}" if lhs_sum[0] == lhs_rank - 1 else "{0}.T"
+    right = "{1}" if rhs_sum[0] == 0 else "{1}.T"
+    if lhs_rank == 1 and rhs_sum[0] == 1:
+        return Inline("{1}.dot({0})")
     return Inline(f"{left}.dot({right})")
 
 
