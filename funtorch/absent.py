@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .chips import NoChipError
+from .errors import NoChipError
 
 
 class AbsentKind:

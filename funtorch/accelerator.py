@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import devices
-from .chips import Chips, NoChipError
+from .chips import Chips
+from .errors import NoChipError
 from .devices import device
 
 __all__ = [

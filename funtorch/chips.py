@@ -10,16 +10,12 @@ import jax.numpy as jnp
 
 from . import devices
 from .devices import device
-from .errors import ArgumentValueError, OpError
+from .errors import ArgumentValueError, NoChipError
 
 NO_RESET = (
     "JAX keeps the peak of a device's memory since the start of the process and has no way to reset it: max_memory_allocated() "
     "will go on counting from there"
 )
-
-
-class NoChipError(OpError, AssertionError):
-    """There is no such chip: the RuntimeError or AssertionError that PyTorch raises then, by how it was built."""
 
 
 class Chips:

@@ -7,7 +7,7 @@ import re
 
 import jax
 
-from .errors import ArgumentTypeError, OpError
+from .errors import ArgumentTypeError, NoChipError, OpError
 
 _TYPES = ("cpu", "cuda", "gpu", "tpu", "xla", "meta", "mps", "xpu")
 _PLATFORM = {"cuda": "gpu", "gpu": "gpu", "tpu": "tpu", "cpu": "cpu"}
@@ -35,11 +35,13 @@ class device:
             index, type = type, "cuda"
         if not isinstance(type, str):
             raise ArgumentTypeError(f"device(): argument 'type' must be str, not {type.__class__.__name__}")
-        match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", type)
+        match = re.fullmatch(r"([a-z_]+)(?::(0|[1-9]\d*))?", type)
         if match is None or match[1] not in _TYPES:
             raise OpError(f"Invalid device string: {type!r}; expected one of {', '.join(_TYPES)}, with an index or without")
         if match[2] is not None and index is not None:
             raise OpError(f"type (string) must not include an index because index was passed explicitly: {type}")
+        if index is not None and index < 0:
+            raise OpError(f"Device index must not be negative, got {index}")
         self.type = match[1]
         self.index = int(match[2]) if match[2] is not None else index
 
@@ -104,7 +106,7 @@ def jax_device(where: device) -> jax.Device:
     index = current_index(platform or "") if where.index is None else where.index
     if index >= len(found):
         kinds = sorted({_NAME.get(d.platform, d.platform) for d in jax.devices()} | {"cpu"})
-        raise OpError(f"device {where} is not there: JAX sees {len(jax.devices())} device(s), of kind {', '.join(kinds)}")
+        raise NoChipError(f"device {where} is not there: JAX sees {len(jax.devices())} device(s), of kind {', '.join(kinds)}")
     return found[index]
 
 

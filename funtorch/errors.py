@@ -8,6 +8,7 @@ __all__ = [
     "ArgumentValueError",
     "OutOfBoundsError",
     "MissingError",
+    "NoChipError",
     "OpError",
     "LinAlgError",
     "EscapedTensorError",
@@ -22,6 +23,10 @@ class FuntorchError(Exception):
 
 class OpError(FuntorchError, RuntimeError):
     """An operation was given shapes, dtypes or a state it can't work with."""
+
+
+class NoChipError(OpError, AssertionError):
+    """There is no such device: the RuntimeError or AssertionError that PyTorch raises then, by how it was built."""
 
 
 class ArgumentTypeError(FuntorchError, TypeError):

@@ -146,6 +146,8 @@ class Tensor(Handle):
         base: Handle = self
         while base._base is not None:
             base = base._base
+        if self.is_meta:
+            return 0
         return id(base) + self.storage_offset() * self.element_size()
 
     def is_floating_point(self) -> bool:
@@ -256,6 +258,8 @@ class Tensor(Handle):
     def data(self, value: Any) -> None:
         if not isinstance(value, Tensor):
             raise ArgumentTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._requires and not (value.is_floating_point() or value.is_complex()):
+            raise OpError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if state.recorder is not None:
             state.recorder.write(self)
         replace_data(self, value_of(value))

@@ -247,3 +247,27 @@ def test_unknown_names():
     for module, name in ((funtorch.cuda, "nothing"), (funtorch, "nothing"), (funtorch.cuda, "StrangeTensor")):
         with pytest.raises(AttributeError, match=name):
             getattr(module, name)
+
+
+MOVES = {
+    "Tensor.cuda": lambda t: t.ones(2).cuda(), "Tensor.to": lambda t: t.ones(2).to("cuda:0"), "ones": lambda t: t.ones(2, device="cuda"),
+    "Tensor.xpu": lambda t: t.ones(2).xpu(), "Module.cuda": lambda t: t.nn.Linear(1, 1).cuda(), "Module.xpu": lambda t: t.nn.Linear(1, 1).xpu(),
+    "Linear": lambda t: t.nn.Linear(1, 1, device="cuda"), "type": lambda t: t.ones(2).type("torch.cuda.FloatTensor"),
+}  # fmt: skip
+
+
+@needs_no_gpu
+@pytest.mark.parametrize("name", MOVES)
+def test_moves_to_what_is_not_there_raise_what_torch_raises(name):
+    with pytest.raises((AssertionError, RuntimeError)) as caught:
+        MOVES[name](torch)
+    with pytest.raises(NoChipError) as ours:
+        MOVES[name](funtorch)
+    assert isinstance(ours.value, caught.type)
+
+
+@pytest.mark.parametrize("given", [("cpu", -1), ("cuda:01",), ("cuda:-1",)], ids=str)
+def test_numbers_that_no_device_has(given):
+    for lib in (torch, funtorch):
+        with pytest.raises(RuntimeError):
+            lib.device(*given)

@@ -8,15 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import accelerator, cuda
+from ..devices import device as Device
 from ..dtypes import as_dtype
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentValueError
 from . import settings
 from .settings import KINDS, SUPPORTED, known
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is autocast for a kind of device."""
-    return device_type in KINDS
+    """Whether there is autocast for a kind of device. Raises RuntimeError for what is no device's name."""
+    return Device(device_type).type in KINDS
 
 
 class autocast:  # noqa: N801
@@ -33,7 +34,7 @@ class autocast:  # noqa: N801
         cache_enabled: whether a parameter is cast once for all its uses.
 
     Raises:
-        RuntimeError: a kind of device that has no autocast. TypeError: ``device_type`` is no string.
+        RuntimeError: a kind of device that has no autocast. ValueError: ``device_type`` is no string.
 
     Warns and is disabled where there is no such device, and on the CPU for another ``dtype``.
 
@@ -45,7 +46,7 @@ class autocast:  # noqa: N801
 
     def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
-            raise ArgumentTypeError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+            raise ArgumentValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = known(device_type, "autocast()")
         self.fast_dtype = settings.get_autocast_dtype(device_type) if dtype is None else as_dtype(dtype)
         self._cache_enabled = settings.is_autocast_cache_enabled() if cache_enabled is None else bool(cache_enabled)

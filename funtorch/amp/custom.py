@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.handle import Handle
 from ..dtypes import dtype, float64
+from ..errors import ArgumentValueError
 from . import settings
 from .autocast_mode import autocast
 
@@ -24,6 +25,12 @@ def _cast(value: Any, to: dtype) -> Any:
     return value
 
 
+def _check_kind(device_type: Any, who: str) -> None:
+    if not isinstance(device_type, str):
+        raise ArgumentValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    settings.known(device_type, who)
+
+
 def custom_fwd(fwd: Callable | None = None, *, device_type: str, cast_inputs: dtype | None = None) -> Any:
     """Decorates a Function's ``forward``.
 
@@ -33,9 +40,9 @@ def custom_fwd(fwd: Callable | None = None, *, device_type: str, cast_inputs: dt
             it with the casts in force, which `custom_bwd` puts in force again.
 
     Raises:
-        RuntimeError: a kind of device that has no autocast.
+        RuntimeError: a kind of device that has no autocast. ValueError: ``device_type`` is no string.
     """
-    settings.known(device_type, "custom_fwd()")
+    _check_kind(device_type, "custom_fwd()")
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -58,9 +65,9 @@ def custom_fwd(fwd: Callable | None = None, *, device_type: str, cast_inputs: dt
 def custom_bwd(bwd: Callable | None = None, *, device_type: str) -> Any:
     """Decorates a Function's ``backward``: it runs with the casts that ``forward`` ran with.
 
-    Raises RuntimeError for a kind of device that has no autocast.
+    Raises RuntimeError for a kind of device that has no autocast, ValueError for what is no string.
     """
-    settings.known(device_type, "custom_bwd()")
+    _check_kind(device_type, "custom_bwd()")
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

@@ -103,13 +103,16 @@ class GradScaler:
             raise OpError("unscale_() has already been called on this optimizer since the last update().")
         if stage == STEPPED:
             raise OpError("unscale_() is being called after step().")
-        if self._scale is None:
-            raise AssertionError(
-                "Attempted unscale_ but _scale is None.  This may indicate your script did not use "
-                "scaler.scale(loss or outputs) earlier in the iteration."
-            )
+        self._check_scaled("unscale_")
         self._found[id(optimizer)] = self._unscale(optimizer)
         self._stages[id(optimizer)] = UNSCALED
+
+    def _check_scaled(self, attempted: str) -> None:
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {attempted} but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
 
     def _unscale(self, optimizer: Any) -> Tensor:
         """Whether a gradient has an infinity or NaN, as a Tensor; the gradients are divided."""
@@ -131,7 +134,8 @@ class GradScaler:
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """``optimizer.step(*args, **kwargs)`` on unscaled gradients, unless one of them is infinite or NaN; its result, or None.
 
-        Raises RuntimeError if it was called already since the last `update`, or with a closure.
+        Raises RuntimeError if it was called already since the last `update`, or with a closure, AssertionError if nothing was
+        scaled or no parameter has a gradient.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -140,8 +144,11 @@ class GradScaler:
         stage = self._stages.get(id(optimizer), READY)
         if stage == STEPPED:
             raise OpError("step() has already been called since the last update().")
+        self._check_scaled("step")
         if stage == READY:
             self.unscale_(optimizer)
+        if all(p.grad is None for group in optimizer.param_groups for p in group["params"]):
+            raise AssertionError("No inf checks were recorded for this optimizer.")
         result = None
         if not self._found[id(optimizer)].item():
             result = optimizer.step(*args, **kwargs)
@@ -151,10 +158,11 @@ class GradScaler:
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Set the scale for what follows, by what the steps since the last update found, or to ``new_scale``.
 
-        Raises AssertionError if no optimiser was unscaled or stepped, or for a ``new_scale`` that is no single float.
+        Raises AssertionError if nothing was scaled, if no optimiser was unscaled or stepped, or for a ``new_scale`` that is no single float.
         """
         if not self._enabled:
             return
+        self._check_scaled("update")
         scale, tracker = self._state()
         if new_scale is not None:
             if isinstance(new_scale, Tensor):
@@ -188,6 +196,12 @@ class GradScaler:
             return 1.0
         return self._init_scale if self._scale is None else self._scale.item()
 
+    def _get_growth_tracker(self) -> int:
+        """How many good steps there were since the scale changed."""
+        if not self._enabled:
+            return 0
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
+
     def get_growth_factor(self) -> float:
         """By what the scale grows."""
         return self._growth_factor
@@ -220,10 +234,9 @@ class GradScaler:
         """Scale, factors, interval and count, under PyTorch's keys; empty where it is disabled."""
         if not self._enabled:
             return {}
-        count = self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
         return {
             "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
-            "growth_interval": self._growth_interval, "_growth_tracker": count,
+            "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker(),
         }  # fmt: skip
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from ..core.backward import ADD, differentiate
 from ..core.batching import lane_sum
 from ..core.call import call
 from ..core.foreign import followed, is_foreign
+from ..core.gradients import hooked
 from ..core.handle import Handle, make, without_history
 from ..core.levels import WRAPPED, Batched
 from ..core.meta import MetaArray, is_meta
@@ -141,8 +142,7 @@ def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None
     if state.recorder is not None:
         state.recorder.write_grad(tensor)
     for hook in list((tensor._hooks or {}).values()) if tensor._node is None else ():
-        changed = hook(grad)
-        grad = grad if changed is None else changed
+        grad = hooked(hook, grad)
     held = tensor._grad
     if held is None:
         # A Tensor of its own, since it will be changed in place: hooks and other leaves may hold this one.
@@ -250,8 +250,7 @@ def gradients(
     _, grads = differentiate(roots, cotangents, targets, create_graph=create_graph, retain_graph=keep)
     for number, tensor in enumerate(wanted):
         for hook in list((tensor._hooks or {}).values()) if tensor._node is None and grads[number] is not None else ():
-            changed = hook(grads[number])
-            grads[number] = grads[number] if changed is None else changed
+            grads[number] = hooked(hook, grads[number])
     return grads
 
 

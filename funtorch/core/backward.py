@@ -14,12 +14,16 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..errors import OpError
 from .call import call
 from .engine import CONCRETE, mode_in_force, run
+from .gradients import hooked, replacement
 from .handle import Handle, make
 from .op import Op
+from .rescaling import any_rescaled, check_rescaled
 from .schedule import BARE, Schedule
 from .state import state
+from .straightening import straightened
 from .tape import Leaf, Node, Recipe, check_not_freed, place_of
 from .tiers import composite_patience
 from .views import alias
@@ -81,6 +85,13 @@ class Graph:
             self.leaves.append(node)
         return found
 
+    def put(self, i: int, node: Node) -> None:
+        """Put another node in the place of node i."""
+        at = sum([1 + len(edges) for edges in self.edges[:i]])
+        edges = [None if edge is None else (self.number(edge[0]), edge[1]) for edge in node.edges]
+        self.key[at : at + 1 + len(self.edges[i])] = [node.recipe, *edges]
+        self.nodes[i], self.edges[i], self.index[node] = node, edges, i
+
     def needed(self, targets: Sequence[tuple[int, int]]) -> list[int]:
         """The nodes that lie between the roots and a target, newest first."""
         wanted = set(targets)
@@ -123,7 +134,7 @@ class Plan:
         self.uses = 0
         self._schedule: Schedule | None = None
         self.patience = 1
-        if mode_in_force() == "auto":
+        if mode_in_force() != "kernel":
             self.patience = composite_patience([recipe.work for recipe in self.recipes.values()])
 
     def schedule(self) -> Schedule:
@@ -223,6 +234,8 @@ def differentiate(
         targets = [(leaf, 0) for leaf in graph.leaves]
     for begin in walk_listeners:
         begin(graph)
+    again = create_graph or any([type(root._payload) not in CONCRETE for root in roots])
+    replaced = straightened(graph, targets) if again else []
     numbers = [(graph.index.get(node, len(graph.nodes)), output) for node, output in targets]
     starts = [(graph.number(node), output) for node, output in places]
     held = olds(targets) if olds is not None else [None] * len(numbers)
@@ -232,6 +245,8 @@ def differentiate(
     steps = graph.needed(numbers) if plan is None else plan.steps
     nodes = [graph.nodes[i] for i in steps]
     check_not_freed(nodes)
+    if any_rescaled:
+        check_rescaled(nodes)
     if state.recorder is not None:
         state.recorder.walk(nodes)
     # What is recorded or traced must not depend on how often the structure was met.
@@ -245,7 +260,7 @@ def differentiate(
             grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
         grads = [_sum(old, g) if old is not None and g is not None else g for old, g in zip(held, grads, strict=True)]
     if not retain_graph:
-        for node in nodes:
+        for node in (*nodes, *replaced):
             node.release()
     if not create_graph and state.recorder is not None and state.recorder.cuts:
         grads = [g if g is None else alias(g, detached=True) for g in grads]
@@ -307,8 +322,7 @@ def _through_hooks(node: Any, incoming: list) -> list:
     for k, hooks in (node.prehooks or {}).items():
         for hook in list(hooks.values()):
             if incoming[k] is not None:
-                changed = hook(incoming[k])
-                incoming[k] = incoming[k] if changed is None else changed
+                incoming[k] = hooked(hook, incoming[k])
     for k, tensor in (node.retained or {}).items():
         if incoming[k] is not None:
             held = tensor._grad
@@ -320,7 +334,13 @@ def _through_node_hooks(node: Any, grads: Sequence[Any], incoming: list) -> Sequ
     for hook in list((node.hooks or {}).values()):
         changed = hook(tuple(grads), tuple(incoming))
         if changed is not None:
-            grads = changed if isinstance(changed, (tuple, list)) else (changed,)
+            changed = changed if isinstance(changed, (tuple, list)) else (changed,)
+            if len(changed) != len(grads):
+                name = getattr(hook, "__name__", type(hook).__name__)
+                raise OpError(
+                    f"hook '{name}' has returned an incorrect number of values (got {len(changed)}, but expected {len(grads)})"
+                )
+            grads = [replacement(hook, grad, new) for grad, new in zip(grads, changed, strict=True)]
     if state.anomaly:
         from .anomaly import check
 

@@ -14,6 +14,7 @@ from .handle import Handle, make, make_all, set_refresh
 from .levels import WRAPPED, Level
 from .meta import MetaArray, run_meta
 from .op import Op
+from .squares import remember_root, traced_square
 from .state import state, watched
 from .tape import record, record_again
 
@@ -105,7 +106,7 @@ def _general(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None) 
     elif traced and any([type(value) is MetaArray for value in values]):
         outs = run_meta(op, args, values)
     elif traced:
-        outs = run_traced(op, values)
+        outs = run_traced(*traced_square(op, args, values)) if op.squares else run_traced(op, values)
         # JAX may differentiate the trace itself
         if needs and not (state.grad and (recording or state.recorder is None or not state.recorder.cuts)):
             outs = jax.lax.stop_gradient(outs)
@@ -117,6 +118,8 @@ def _general(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None) 
     results = [make(out, ceiling) for out in outs] if isinstance(outs, (tuple, list)) else make(outs, ceiling)
     if needs and recording and state.grad:
         record(op, args, values, key, results, top.depth if top is not None else 0)
+    if traced and op.squared is not None:
+        remember_root(results, op.squared, values)
     if op.view and not isinstance(results, list):
         Views.attach(results, args[0], op)
     return tuple(results) if isinstance(results, list) else results

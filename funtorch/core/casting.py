@@ -35,7 +35,7 @@ def _policies(lower: str, full: str, widest: str) -> dict[str, str]:
 _PRODUCTS = """
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc bmm mm linalg.vecdot baddbmm addmm addbmm
     linear matmul scaled_dot_product_attention tensordot inner chain_matmul linalg.multi_dot linalg.matrix_power prelu cov
-    lstm rnn_tanh rnn_relu
+    corrcoef lstm rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell
 """
 _LOSSES = """
     mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss smooth_l1_loss cross_entropy l1_loss
@@ -58,7 +58,7 @@ POLICIES = {
         "stack cat index_copy",
     ),
     "gpu": _policies(
-        _PRODUCTS + " addmv addr mv gru gru_cell lstm_cell rnn_tanh_cell rnn_relu_cell",
+        _PRODUCTS + " addmv addr mv gru gru_cell lstm_cell",
         _LOSSES
         + """
         acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm group_norm

@@ -18,6 +18,7 @@ from .bounded import Bounded, limit_from
 from .disk_cache import use_disk_cache
 from .memory import keep_freed_memory
 from .op import Op
+from .quiet import quiet_context
 
 jax.config.update("jax_enable_x64", True)
 # Run CPU kernels in the calling thread: handing each to another thread costs more (30 to 100 us) than most of them take.
@@ -139,6 +140,8 @@ def _new_slot(op: Op, key: tuple) -> Slot:
     mode = mode_in_force()
     if mode == "kernel":
         slot = Slot(None, 0, False)
+    elif op.direct is not None and (form := op.direct.forward(key)) is not None:
+        slot = Slot(_quiet(form.run), math.inf, form.single)
     else:
         from .host import prepare  # a few dozen files that code on an accelerator never needs
 
@@ -149,6 +152,10 @@ def _new_slot(op: Op, key: tuple) -> Slot:
             slot.early = -1  # begun early a kernel runs once more than it is called, and what it prints would come twice
     programs.add(op.programs, key, slot)
     return slot
+
+
+def _quiet(run: Callable) -> Callable:
+    return lambda *args: quiet_context().run(run, *args)
 
 
 def set_engine(mode: str) -> Engine:

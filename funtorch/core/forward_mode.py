@@ -10,6 +10,7 @@ from .call import call
 from .handle import Handle, make
 from .levels import Batched, Dual, Level
 from .op import Op, is_differentiable, outputs_of
+from .squares import DualRoot, derived_again, dual_root
 
 
 def mapped_levels(tensors: Sequence[Any]) -> set[int]:
@@ -57,13 +58,21 @@ class JvpLevel(Level):
             outs = call(op, primals, ceiling=below)
             wrapped = [Dual(self, out, None) for out in (outs if isinstance(outs, tuple) else (outs,))]
             return tuple(wrapped) if isinstance(outs, tuple) else wrapped[0]
+        root = dual_root(op, [arg._payload if isinstance(arg, Handle) else None for arg in args]) if op.squares else None
+        if root is not None:
+            (dot,) = call(root.op.push(root.mask), root.args, ceiling=below)
+            return Dual(self, call(op, primals, ceiling=below), dot)
         args = [*primals, *(t for t in tangents if t is not None)]
-        if mapped_levels(tangents) - mapped_levels(primals):
-            # The tangents are mapped (as in jacfwd) and the primals are not: keep the primals so.
+        rooted = op.squared is not None and derived_again(primals)
+        if rooted or mapped_levels(tangents) - mapped_levels(primals):
+            # The tangents are mapped (as in jacfwd) and the primals are not: keep the primals so. Or the primals are to
+            # know that they are a root.
             outs = call(op, primals, ceiling=below)
             dots = call(op.push(mask), args, ceiling=below)
             op.several = isinstance(outs, tuple)
             duals = self._pair(outs if op.several else (outs,), dots)
+            if rooted and op.squared is not None:
+                duals[0].root = DualRoot(op.squared, mask, args)
         else:
             both = call(op.jvp(mask), args, ceiling=below)
             count = outputs_of(both, [b._payload.dtype for b in both])

@@ -18,27 +18,34 @@ TYPES = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 
 
 class Gathered(NamedTuple):
-    """An op's gradients in two parts: of the arguments that calls may share, for many calls, and of the first, for one.
+    """An op's gradients in two parts: of the arguments that calls may share, for many calls, and of the others, for each.
 
-    ``fits(avals)`` says whether it is so for arguments of these shapes and dtypes. ``total(avals, saved, cotangents)`` gives,
-    from what each call saved and its cotangent, the sum of the gradients of each argument in ``shared``.
+    ``fits(avals)`` says whether it is so for arguments of these shapes and dtypes. ``each(mask, saved, cotangents)`` gives, for
+    one call, the gradients of the arguments that are marked in ``mask`` and not in ``shared``, and what ``total`` needs of it.
+    ``total(avals, needed)`` gives from what all calls need the sum of the gradients of each argument in ``shared``.
     """
 
     shared: tuple[int, ...]
     fits: Callable[[tuple], bool]
-    total: Callable[[tuple, Sequence[Any], Sequence[np.ndarray]], Sequence[np.ndarray]]
-    first: Callable[[Sequence[Any], np.ndarray], np.ndarray]
+    each: Callable[[tuple[bool, ...], Sequence[Any], Sequence[np.ndarray]], tuple[Sequence[np.ndarray], Any]]
+    total: Callable[[tuple, Sequence[Any]], Sequence[np.ndarray]]
 
 
 class Group:
     """The calls in one graph that share arguments, which all are leaves."""
 
-    __slots__ = ("gathered", "avals", "into")
+    __slots__ = ("gathered", "recipe", "into", "others")
 
     def __init__(self, recipe: Any, into: tuple[int | None, ...]) -> None:
         self.gathered: Gathered = recipe.op.gathered
-        self.avals = recipe.avals
+        self.recipe = recipe
         self.into = into  # where the gradient of each shared argument goes
+        # Which of a node's gradients are those of the other arguments.
+        self.others = [number for number, i in enumerate(recipe.marked) if i not in self.gathered.shared]
+
+    def total(self, needed: Sequence[Any]) -> Sequence[np.ndarray]:
+        """The gradients of the shared arguments, from what all calls need."""
+        return self.gathered.total(self.recipe.avals, needed)
 
 
 def groups_of(recipes: Sequence[Any], into: Sequence[Sequence[int | None]]) -> list[Group | None]:
@@ -58,7 +65,6 @@ def _key(recipe: Any, places: Sequence[int | None]) -> tuple | None:
 
 def gathers(gathered: Gathered | None, avals: tuple, outs: tuple) -> bool:
     """Whether calls with arguments and results of these shapes and dtypes may be taken together."""
-    if gathered is None or len(outs) != 1:
+    if gathered is None or any([dtype not in TYPES or math.prod(shape) > MOST_ELEMENTS for shape, dtype in outs]):
         return False
-    shape, dtype = outs[0]
-    return dtype in TYPES and math.prod(shape) <= MOST_ELEMENTS and gathered.fits(avals)
+    return gathered.fits(avals)

@@ -90,8 +90,8 @@ default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the global generator, and return it."""
-    return default_generator.manual_seed(seed)
+    """Seed the global generator, and return it. ``seed``: what ``int()`` takes."""
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:

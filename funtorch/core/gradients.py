@@ -21,6 +21,28 @@ def check_gradient(tensor: Any, value: Any) -> None:
         raise OpError(f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{tensor.dtype}'")
 
 
+def hooked(hook: Any, gradient: Any) -> Any:
+    """What ``hook`` makes of a gradient: that itself where it returns None. Raises as `replacement`."""
+    return replacement(hook, gradient, hook(gradient))
+
+
+def replacement(hook: Any, gradient: Any, changed: Any) -> Any:
+    """``changed``, which a hook has returned for a gradient; None leaves it as it is.
+
+    Raises TypeError for what is no Tensor, RuntimeError for one of another shape or dtype.
+    """
+    if changed is None or changed is gradient:
+        return gradient
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(changed, Handle):
+        raise ArgumentTypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+    if gradient is not None and changed.shape != gradient.shape:
+        raise OpError(f"hook '{name}' has changed the size of value")
+    if gradient is not None and changed.dtype != gradient.dtype:
+        raise OpError(f"hook '{name}' has changed the type of value (was {gradient.type()} got {changed.type()})")
+    return changed
+
+
 def retain_gradient(tensor: Any) -> None:
     """Have the gradient of a non-leaf kept in ``.grad``. Raises RuntimeError if it requires none."""
     if not tensor.requires_grad:

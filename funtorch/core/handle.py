@@ -42,6 +42,7 @@ class Handle:
     _foreign = False  # whether the payload stands for several arrays (see foreign.py)
     _kept = False  # held by a node of the tape alone
     _siblings: str | None = None  # the op of which this is one of several view results
+    _root: tuple | None = None  # what a traced one is the root of, see squares.py
 
     if TYPE_CHECKING:  # Tensor's methods are attached by the op files
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from jax.extend import core
+from jax.interpreters import partial_eval
 
 from . import host_rules
 from .host_rules.falls import falls
@@ -54,7 +55,13 @@ def prepare(closed: core.ClosedJaxpr) -> Program:
     >>> prepare(jax.make_jaxpr(lambda x: x + 1)(np.zeros(2)))(np.ones(2))
     (array([2., 2.]),)
     """
-    return Program(*quietly(_generated, closed, (), quiet_context))
+    return Program(*quietly(_generated, _live(closed), (), quiet_context))
+
+
+def _live(closed: core.ClosedJaxpr) -> core.ClosedJaxpr:
+    """Without what no result needs, within loops and branches too: a program does not look at an argument that goes unread."""
+    jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=True)
+    return core.ClosedJaxpr(jaxpr, closed.consts)
 
 
 def _generated(closed: Any, known: Sequence[np.ndarray | None], border: Callable | None) -> tuple[Callable, tuple]:

@@ -95,14 +95,18 @@ class Batched:
 
 @final
 class Dual:
-    """A payload with a direction: a ``primal`` and its ``tangent`` (None: zero)."""
+    """A payload with a direction: a ``primal`` and its ``tangent`` (None: zero).
 
-    __slots__ = ("level", "primal", "tangent", "shape", "dtype")
+    ``root``: what it is the root of, see `core.squares`.
+    """
+
+    __slots__ = ("level", "primal", "tangent", "shape", "dtype", "root")
 
     def __init__(self, level: Level, primal: Handle, tangent: Handle | None) -> None:
         self.level = level
         self.primal = primal
         self.tangent = tangent
+        self.root: Any = None
         self.shape = primal._payload.shape
         self.dtype = primal._payload.dtype
 

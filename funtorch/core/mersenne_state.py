@@ -143,6 +143,12 @@ class MersenneState:
         bits &= MASK53
         return bits * 2.0**-53
 
+    def skip(self, n: int) -> None:
+        """Go on behind the next ``n`` words."""
+        if n:
+            self._resting_next = None
+            self._bits.random_raw(n, output=False)
+
     def fill_uniform(self, out: np.ndarray) -> None:
         """Uniform on [0, 1): 24 bits of a word into float32, 53 of two into float64."""
         if out.dtype == np.float64:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .bounded import Home
+from .direct import Direct
 from .gathered import Gathered
 from .state import state
 
@@ -38,7 +39,8 @@ class Op:
 
     ``name`` is what messages and ``grad_fn`` show. ``view`` marks an op whose result shares its only input's
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
-    result's strides as PyTorch reports them. ``gathered``: see there. Two Ops are equal only if they are one object.
+    result's strides as PyTorch reports them. ``gathered``
+    and ``direct``: see these modules. ``squared`` and ``squares``: see `core.squares`. Two Ops are equal only if they are one object.
     """
 
     __slots__ = (
@@ -53,6 +55,9 @@ class Op:
         "layout",
         "statics",
         "gathered",
+        "direct",
+        "squared",
+        "squares",
         "_vjp",
         "_jvp",
         "_push",
@@ -68,6 +73,9 @@ class Op:
         self.layout: Callable | None = None
         self.statics: dict[str, Any] = {}  # what a declared op was bound to, by parameter
         self.gathered: Gathered | None = None
+        self.squared: Op | None = None  # where the op is a root of squares: what is below the root
+        self.squares = 0  # 1: the op squares its argument; 2: it does if its two arguments are the same
+        self.direct: Direct | None = None
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
         self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
         self.recipes = Home()  # the tape's, by mask, shapes and dtypes
@@ -100,6 +108,7 @@ class Op:
         found = self._vjp.get(mask)
         if found is None:
             found = self._vjp[mask] = Op(_vjp_function(self.fn, mask), f"{self.name}_backward")
+            found.direct = None if self.direct is None else self.direct.of_backward(mask)
         return found
 
     def set_vjp(self, mask: Mask, pull: Op) -> None:
@@ -131,6 +140,9 @@ class Op:
         found = self._batched.get(axes)
         if found is None:
             found = self._batched[axes] = Op(_batched_function(self.fn, axes), self.name)
+            if self.squared is not None:
+                found.squared = self.squared.batched(axes)
+            found.squares = 0 if any(axes) else self.squares
         return found
 
 

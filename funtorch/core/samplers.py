@@ -6,6 +6,7 @@ Numbers are combined in the precision PyTorch combines them in, which is at plac
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MissingError, OpError
+from .chains import Law, below, chained, of_few, waited
+from .gammas import gammas
+from .rejection import binomial_law, poisson_law
 from .rounding import narrow
 
 if TYPE_CHECKING:
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 WIDE = ("float64", "float32")
-ONE_THIRD, SQUEEZE = float(np.float32(1) / np.float32(3)), float(np.float32(0.0331))
 STIRLING_TAIL = (
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
@@ -37,9 +40,25 @@ def poisson(source: MersenneTwister, rate: np.ndarray) -> np.ndarray:
     _check_dtype("poisson_cpu", rate, FLOATS)
     if not bool(np.all(rate >= 0)):
         raise OpError("invalid Poisson rate, expected rate to be non-negative")
+    wide = rate.astype(np.float64).ravel()
+    if few := of_few(wide):
+        laws = [_poisson_law(lam) for (lam,) in few[0]]
+        mean = max(min(lam + 1, 2.8) if lam >= 10 else lam + 1.1 for (lam,) in few[0])
+        return narrow(chained(source, laws, few[1], mean), rate.dtype).reshape(rate.shape)
     with source.one_by_one() as uniforms:
-        values = [_poisson_one(lam, uniforms) for lam in rate.astype(np.float64).ravel().tolist()]
+        values = [_poisson_one(lam, uniforms) for lam in wide.tolist()]
     return narrow(np.array(values, np.float64), rate.dtype).reshape(rate.shape)
+
+
+def _poisson_law(lam: float) -> Law:
+    if lam == 0:
+        return _always(0.0)
+    return functools.partial(poisson_law, lam=lam) if lam >= 10 else functools.partial(below, rate=lam)
+
+
+def _always(value: float) -> Law:
+    """The law of one value, for which no number is drawn."""
+    return lambda u: (np.arange(len(u)), np.full(len(u), value))
 
 
 def _poisson_one(lam: float, uniforms: Iterator[float]) -> int:
@@ -83,9 +102,32 @@ def binomial(source: MersenneTwister, count: np.ndarray, prob: np.ndarray) -> np
         raise OpError(f"binomial: Found dtype {prob.dtype} but expected {count.dtype}")
     _check_dtype("binomial_cpu", count, WIDE)
     count, prob = np.broadcast_arrays(count, prob)
+    if few := of_few(count.ravel(), prob.ravel()):
+        laws = [_binomial_law(n, p, count.dtype) for n, p in few[0]]
+        mean = max(_numbers_taken(n, p) for n, p in few[0])
+        return chained(source, laws, few[1], mean).astype(count.dtype).reshape(count.shape)
     with source.one_by_one() as uniforms, np.errstate(all="ignore"):
         values = [_binomial_one(n, p, uniforms) for n, p in zip(count.ravel(), prob.ravel(), strict=True)]
     return np.array(values, count.dtype).reshape(count.shape)
+
+
+def _numbers_taken(n: float, p: float) -> float:
+    """How many uniforms a binomial number takes on average, and a few more."""
+    mean = n * min(p, 1 - p)
+    return 3.0 if not mean < 10 else mean + 1.2
+
+
+def _binomial_law(n: float, p: float, dtype: np.dtype) -> Law:
+    if n <= 0 or p <= 0:
+        return _always(0.0)
+    if p >= 1 or not p == p:
+        return _always(n if p >= 1 else math.nan)
+    small = p if p <= 0.5 else float(dtype.type(1.0 - p))
+    if dtype.type(n) * dtype.type(small) >= 10:
+        law: Law = functools.partial(binomial_law, trials=n, chance=small, dtype=dtype)
+    else:
+        law = functools.partial(waited, log_q=float(dtype.type(math.log1p(-small))), trials=n)
+    return law if p <= 0.5 else lambda u: (lambda ends, values: (ends, n - values))(*law(u))
 
 
 def _binomial_one(n: Any, p: Any, uniforms: Iterator[float]) -> Any:
@@ -156,8 +198,8 @@ def standard_gamma(source: MersenneTwister, alpha: np.ndarray) -> np.ndarray:
         NotImplementedError: ``alpha`` is not float32 or float64.
     """
     _check_dtype("gamma_cpu", alpha, WIDE)
-    values = _gammas(source, alpha)
-    return np.maximum(values.astype(alpha.dtype), np.finfo(alpha.dtype).tiny)
+    values = gammas(source, alpha)
+    return np.fmax(values.astype(alpha.dtype), np.finfo(alpha.dtype).tiny)  # of NaN too, as C's comparison has it
 
 
 def dirichlet(source: MersenneTwister, alpha: np.ndarray) -> np.ndarray:
@@ -167,50 +209,10 @@ def dirichlet(source: MersenneTwister, alpha: np.ndarray) -> np.ndarray:
         NotImplementedError: ``alpha`` is not float32 or float64.
     """
     _check_dtype("dirichlet", alpha, WIDE)
-    values = np.maximum(_gammas(source, alpha.astype(np.float64)), np.finfo(np.float64).tiny)
+    values = np.maximum(gammas(source, alpha.astype(np.float64)), np.finfo(np.float64).tiny)
     shares = (values / values.sum(-1, keepdims=True)).astype(alpha.dtype)
     one = alpha.dtype.type(1)
     return np.clip(shares, np.finfo(alpha.dtype).tiny, np.nextafter(one, alpha.dtype.type(0)))
-
-
-def _gammas(source: MersenneTwister, alpha: np.ndarray) -> np.ndarray:
-    with source.one_by_one() as uniforms:
-
-        def normal() -> float:
-            value, source.cached_normal = source.cached_normal, None
-            if value is not None:
-                return value
-            u = next(uniforms)
-            radius, angle = math.sqrt(-2.0 * math.log1p(-next(uniforms))), 2.0 * math.pi * u
-            source.cached_normal = radius * math.sin(angle)
-            return radius * math.cos(angle)
-
-        values = [_gamma_one(a, uniforms, normal) for a in alpha.ravel()]
-    return np.array(values, np.float64).reshape(alpha.shape)
-
-
-def _gamma_one(alpha: Any, uniforms: Iterator[float], normal: Callable[[], float]) -> float:
-    kind, scale = type(alpha), 1.0
-    if alpha < 1:
-        if alpha == 0:
-            return 0.0
-        # The gamma of alpha + 1 is accepted more often; a power of a uniform takes it back.
-        scale = (1.0 - next(uniforms)) ** float(kind(1) / alpha)
-        alpha = alpha + kind(1)
-    d = float(alpha - kind(ONE_THIRD))
-    c = 1.0 / math.sqrt(9.0 * d)
-    while True:
-        x = normal()
-        y = 1.0 + c * x
-        if y <= 0:
-            continue
-        v = y * y * y
-        u = 1.0 - next(uniforms)
-        square = x * x
-        if u < 1.0 - SQUEEZE * square * square:
-            return scale * d * v
-        if math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
-            return scale * d * v
 
 
 def _log(x: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .engine import CONCRETE, run
+from .engine import CONCRETE, mode_in_force, run
 from .gathered import Group, groups_of
 from .handle import make
 from .op import Op
@@ -69,13 +69,14 @@ class Schedule:
 
         They come from what the nodes saved, of the types ``kinds``, and the roots' ``cotangents``.
         """
-        pending = quietly(self._run, nodes, cotangents, NUMPY.issuperset(kinds))
+        numpy = mode_in_force() != "kernel" and NUMPY.issuperset(kinds)
+        pending = quietly(self._run, nodes, cotangents, numpy)
         return [None if (g := pending[at]) is None else make(g) for at in self.targets]
 
     def _run(self, nodes: Sequence[Any], cotangents: Sequence[Any], numpy: bool) -> list:
         pending: list[Any] = [None] * self.size
         owned: set[int] = set()  # the places whose sums nobody else sees
-        together: dict[Group, tuple[list, list]] = {}  # what the calls of a group saved, and their cotangents
+        together: dict[Group, list] = {}  # what is needed of the calls of a group
         for at, cotangent in zip(self.starts, cotangents, strict=True):
             self._put(pending, owned, at, cotangent._payload)
         for node, (recipe, start, into), group in zip(nodes, self.steps, self.groups, strict=True):
@@ -85,11 +86,11 @@ class Schedule:
             if not numpy or not all([type(c) is np.ndarray for c in incoming]):
                 slot = None
             elif group is not None:
-                saved, given = together.setdefault(group, ([], []))
-                saved.append(node.saved)
-                given.append(incoming[0])
-                if recipe.mask[0] and (first := into[0]) is not None:
-                    self._put(pending, owned, first, group.gathered.first(node.saved, incoming[0]))
+                grads, needed = group.gathered.each(recipe.mask, node.saved, incoming)
+                together.setdefault(group, []).append(needed)
+                for number, grad in zip(group.others, grads, strict=True):
+                    if (at := into[number]) is not None:
+                        self._put(pending, owned, at, grad)
                 continue
             else:
                 slot = recipe.vjp.programs.get(recipe.key)
@@ -102,10 +103,10 @@ class Schedule:
             for at, grad in zip(into, grads, strict=True):
                 if at is not None:
                     self._put(pending, owned, at, grad)
-        for group, (saved, given) in together.items():
-            for leaf, grad in zip(group.into, group.gathered.total(group.avals, saved, given), strict=True):
-                if leaf is not None:
-                    self._put(pending, owned, leaf, grad)
+        for members, calls in together.items():
+            for at, grad in zip(members.into, members.total(calls), strict=True):
+                if at is not None:
+                    self._put(pending, owned, at, grad)
         return pending
 
     def _taken(self, pending: list, recipe: Recipe, start: int) -> list | None:

@@ -92,7 +92,11 @@ class Recipe:
         self.avals = avals
         self.outs = outs  # (shape, dtype) of each output; dtype None where it has no derivative
         self.key = (*avals, *(out for out in outs if out[1] is not None))  # of the vjp's arguments
-        self.reads, self.work = _examined(self.vjp, self.key, len(avals))
+        form = None if op.direct is None or op.direct.backward is None else op.direct.backward(mask, avals)
+        if form is not None:
+            self.reads, self.work = form.reads, DIRECT_WORK
+        else:
+            self.reads, self.work = _examined(self.vjp, self.key, len(avals))
         self.marked = [i for i, marked in enumerate(mask) if marked]
         self.unread = [i for i, read in enumerate(self.reads) if not read]
         self.gathers = gathers(op.gathered, avals, outs)
@@ -102,6 +106,7 @@ class Recipe:
 
 # Over all ops; what nodes and plans still hold lives on.
 recipes = Bounded(programs.limit)
+DIRECT_WORK = 20.0  # microseconds on the host that a small call may take
 MAX_TRACES = 8  # of one op, kept from when its recipes were made until they run
 
 
@@ -125,6 +130,7 @@ class Node:
     retained: dict | None = None  # by output number, Tensors that keep their gradient
     trace: Any = None
     packed = False  # whether what is saved went through hooks
+    overwritten = False  # whether a result was given other values, but kept its place here
 
     def __init__(self, recipe: Recipe, saved: list, edges: list, level: int) -> None:
         self.recipe = recipe

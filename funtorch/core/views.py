@@ -21,6 +21,7 @@ from .handle import Handle, make, value_of
 from .levels import WRAPPED, constant
 from .op import Op
 from .state import state
+from .tape import Node
 
 _IDENTITY = Op(lambda x: x, "alias", view=True)
 # Where JAX differentiates the trace itself, the values alone have to go on there too.
@@ -147,6 +148,8 @@ def replace_data(target: Handle, payload: Any) -> None:
                 view._base, view._seen = former, 0
         former._views, target._views = target._views, None
     target._payload = payload
+    if type(target._node) is Node:
+        target._node.overwritten = True
     target._base, target._chain = None, ()
     target._writes += 1
     target._uncounted += 1
@@ -262,6 +265,8 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
         take(target, new)
     else:
         target._payload = payload
+        if type(target._node) is Node:
+            target._node.overwritten = True
     target._writes += 1
 
 

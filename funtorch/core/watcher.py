@@ -47,6 +47,8 @@ class Watcher:
 
     # Whether JAX differentiates what runs here, so that what the tape does not record has to end its derivatives.
     cuts: Any = False
+    # Whether draws come from a key of its own, so that as many may be drawn as the shapes say, whatever the values.
+    keyed = False
 
     def __init__(self) -> None:
         self.inside: dict[int, Any] = {}  # by id, a weak reference

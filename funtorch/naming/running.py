@@ -1,4 +1,5 @@
-"""``python -m funtorch run``: a script for which ``torch`` is funtorch, in this process only.
+"""``python -m funtorch run``: a script for which ``torch`` is funtorch, in this process and in those that it starts with
+multiprocessing.
 
 Libraries that import torch themselves see funtorch as well: every ``import torch.x`` gives the module object of ``funtorch.x``.
 """
@@ -60,8 +61,13 @@ class StandIn(MetaPathFinder):
 
 
 def stand_in() -> None:
-    """Let ``torch`` mean funtorch from now on. Raises RuntimeError if PyTorch itself is imported already."""
+    """Let ``torch`` mean funtorch from now on, in multiprocessing's new processes too.
+
+    Raises RuntimeError if PyTorch itself is imported already.
+    """
     import funtorch
+
+    from .children import prepare
 
     present = sys.modules.get("torch")
     if present is not None and present is not funtorch:
@@ -70,6 +76,7 @@ def stand_in() -> None:
         sys.meta_path.insert(0, StandIn())
         funtorch.__version__ = funtorch.version.__version__ = VERSION
         importlib.import_module("torch")
+        prepare()
 
 
 def run(target: str, arguments: Sequence[str], as_module: bool = False) -> None:

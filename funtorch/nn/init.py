@@ -92,6 +92,8 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
         )
+    if tensor.is_meta:
+        return tensor
     likely = below((b - mean) / std) - below((a - mean) / std) > LIKELY
     with no_grad():
         (_redrawn_normal if likely else _accepted_uniform)(tensor, mean, std, a, b, generator)

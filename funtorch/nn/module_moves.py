@@ -105,6 +105,10 @@ class ModuleMoves(ModuleWalk):
         """Moves all parameters and buffers to a GPU; returns the module."""
         return self._apply(lambda t: t.cuda(device))
 
+    def xpu(self, device: int | Device | None = None) -> Self:
+        """Moves all parameters and buffers to an XPU. Raises RuntimeError: JAX has none."""
+        return self._apply(lambda t: t.xpu(device))
+
     def to_empty(self, *, device: Device | str | int | None, recurse: bool = True) -> Self:
         """Moves all parameters and buffers to a device without their values, which are arbitrary then."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)

@@ -5,3 +5,7 @@ import pkgutil
 
 for _found in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_found.name}")
+
+from .registry import name_publicly  # noqa: E402  (when all are declared)
+
+name_publicly()

@@ -12,6 +12,7 @@ from ..dtypes import INTEGER
 from ..errors import MissingError, OpError
 from ..tensor import Tensor
 from .declare import Array, Operand, function, op
+from .direct import elementwise
 from .operands import holds_zero, in_float32, number, refuse, shown_as, tensor_first, tensor_somewhere, tensors_only
 
 BOOL_MINUS = (
@@ -37,7 +38,7 @@ def _scaled(other: Array, alpha: Any, name: str) -> Array:
     return other * number(alpha, other.dtype)
 
 
-@op(promote="arith", inplace=True, older=("alpha",))
+@op(promote="arith", inplace=True, older=("alpha",), direct=elementwise.add)
 def add(input: Operand, other: Operand, *, alpha=1):
     """Sum: z = x + alpha * y. input (*), other (*): broadcast together; z in their common type."""
     return input + _scaled(other, alpha, "add")
@@ -51,7 +52,10 @@ def _two_bools(input: Any, other: Any, name: str) -> None:
         raise OpError(BOOL_AND_TENSOR.format(name))
 
 
-@op(promote="arith", inplace=True, alias=("subtract",), older=("alpha",), check=lambda x, y, alpha: _two_bools(x, y, "sub"))
+@op(
+    promote="arith", inplace=True, alias=("subtract",), older=("alpha",), check=lambda x, y, alpha: _two_bools(x, y, "sub"),
+    direct=elementwise.subtract,
+)  # fmt: skip
 def sub(input: Operand, other: Operand, *, alpha=1):
     """Difference: z = x - alpha * y. input (*), other (*). Raises RuntimeError for bools."""
     return input - _scaled(other, alpha, "sub")
@@ -68,7 +72,9 @@ def rsub(input: Operand, other: Operand, alpha=1):
     return other - _scaled(input, alpha, "rsub")
 
 
-@op(promote="arith", inplace=True, alias=("multiply",))
+@op(
+    promote="arith", inplace=True, alias=("multiply",), direct=lambda present: elementwise.MULTIPLY, squares=lambda: 2
+)  # fmt: skip
 def mul(input: Operand, other: Operand):
     """Product: z = x * y. input (*), other (*): broadcast together; z in their common type."""
     return input * other
@@ -181,7 +187,7 @@ def reciprocal(input: Operand):
     return number(1, input.dtype) / input
 
 
-@op(inplace=True)
+@op(inplace=True, squares=lambda: 1)
 def square(input: Array):
     """Square: z = x * x. input (*); bools give int64."""
     x = input.astype(np.int64) if input.dtype == bool else input

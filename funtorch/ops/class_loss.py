@@ -14,6 +14,7 @@ from ..core.handle import value_of
 from ..errors import ArgumentValueError, OpError, OutOfBoundsError
 from .activation import PURE
 from .declare import Array, function, op
+from .direct import losses
 from .loss_reduction import reduced, reduction_of
 from .normalised import _log_normalised
 from .operands import in_float32, is_floating, kind_of, refuse
@@ -123,7 +124,7 @@ def nll_loss(
     return _nll_loss(input, target, weight, ignore_index, reduction_of(reduction, size_average, reduce))
 
 
-@op(namespace=PURE, name="cross_entropy", out=False, check=_check_classes)
+@op(namespace=PURE, name="cross_entropy", out=False, check=_check_classes, direct=losses.cross_entropy)
 def _cross_entropy(input: Array, target: Array, weight: Array | None, ignore_index, label_smoothing, reduction):
     """Cross entropy of logits with classes or with probabilities."""
     refuse("log_softmax_lastdim_kernel_impl", input, "bic")

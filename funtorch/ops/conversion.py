@@ -172,6 +172,8 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         found = _LEGACY.get(dtype.replace("torch.cuda.", "torch."))
         if found is None:
             raise ArgumentTypeError(f"invalid type: '{dtype}'")
+        if dtype.startswith("torch.cuda."):
+            return cast(to(self, "cuda"), PUBLIC[found])
         dtype = PUBLIC[found]
     return cast(self, as_dtype(dtype))
 
@@ -186,7 +188,12 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
     return to(self, "cuda" if device is None else device)
 
 
-for _name, _method in (("type_as", type_as), ("type", type_), ("cpu", cpu), ("cuda", cuda)):
+def xpu(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """This Tensor on an XPU. Raises RuntimeError: JAX has none."""
+    return to(self, "xpu" if device is None else device)
+
+
+for _name, _method in (("type_as", type_as), ("type", type_), ("cpu", cpu), ("cuda", cuda), ("xpu", xpu)):
     registry.add_method(_name, _method)
 
 

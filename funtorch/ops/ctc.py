@@ -149,5 +149,6 @@ def ctc_loss(
         raise OpError(f"ctc_loss(): targets must be integers, got {kind_of(targets._payload)}")
     _check(log_probs, targets, lengths, label_lengths, blank)
     rows = _padded(targets, label_lengths) if targets.dim() == 1 else targets
+    lengths, label_lengths = lengths.to(log_probs.device), label_lengths.to(log_probs.device)
     losses = _ctc(log_probs, rows, lengths, label_lengths, blank, how, zero_infinity)
     return losses.squeeze(0) if single and how == "none" else losses

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..core.direct import Direct
 from ..core.gathered import Gathered
 from ..core.op import Op
 from ..dtypes import dtype
@@ -68,6 +69,9 @@ class Declaration:
         self.exact_out = False
         self.older: tuple[str, ...] = ()
         self.gathered: Callable[..., Gathered | None] | None = None
+        self.squared: Callable[..., Callable | None] | None = None
+        self.squares: Callable[..., int] | None = None
+        self.direct: Callable[..., Direct | None] | None = None
         self.cast_as: str | None = None  # its name in autocast's tables
         self.parameters = parameters_of(fn)
         self.kinds = [KINDS.get(str(p.annotation), "static") for p in self.parameters]
@@ -119,7 +123,13 @@ class Declaration:
         bound = Op(pure, self.name, view=self.view)
         bound.statics = dict(zip(self.of_kind("static"), statics, strict=True))
         if self.gathered is not None:
-            bound.gathered = self.gathered(*statics)
+            bound.gathered = self.gathered(present, *statics)
+        if self.squared is not None and (below := self.squared(*statics)) is not None:
+            bound.squared = Op(below, f"{self.name}_squared")
+        if self.squares is not None:
+            bound.squares = self.squares(*statics)
+        if self.direct is not None:
+            bound.direct = self.direct(present, *statics)
         if self.inverse is not None:
             bound.inverse = lambda base, value: self.inverse(base, value, *statics)
         if self.layout is not None:

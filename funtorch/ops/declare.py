@@ -54,6 +54,9 @@ def op(
     exact_out: bool = False,
     older: tuple[str, ...] = (),
     gathered: Callable | None = None,
+    direct: Callable | None = None,
+    squared: Callable | None = None,
+    squares: Callable | None = None,
 ) -> Any:
     """Declare an op.
 
@@ -70,18 +73,21 @@ def op(
         result: makes the public result from the tuple of Tensors (a named tuple's ``_make``).
         exact_out: whether ``out=`` must have the result's dtype, where for most ops it may be one to which that can be cast.
         gathered: gives `core.gathered.Gathered`, or None, for the statics.
+        squared: where the op is a root of squares, gives for the statics the function below the root, or None.
+        squares: gives for the statics 1 if the op squares its argument, 2 if it does where its two arguments are the same, or 0.
+        direct: gives `core.direct.Direct`, or None, for which arguments are there and the statics.
         older: the keywords that PyTorch's older order of arguments gives as numbers before or among the Tensors.
     """
     if fn is None:
         return functools.partial(
             op, promote=promote, namespace=namespace, name=name, alias=alias, method=method, inplace=inplace, out=out,
             view=view, inverse=inverse, layout=layout, check=check, result=result, exact_out=exact_out, older=older,
-            gathered=gathered,
+            gathered=gathered, direct=direct, squared=squared, squares=squares,
         )  # fmt: skip
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
     declared.check, declared.result, declared.exact_out, declared.older = check, result, exact_out, older
-    declared.gathered = gathered
+    declared.gathered, declared.direct, declared.squared, declared.squares = gathered, direct, squared, squares
     declared.cast_as = casting.function_key(public_name, namespace)
     public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,7 +15,7 @@ from . import registry
 from .activation import floating
 from .declare import Array, Operand, function, op
 from .loss_reduction import broadcast
-from .norms import vector_norm
+from .norms import sum_of_squares, vector_norm
 from .operands import in_float32, is_floating, is_inexact, kind_of
 
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
@@ -106,7 +107,17 @@ def _distance(gap: Array, p: float) -> Array:
     return top[..., 0] + jnp.sum(jnp.where(size == top, rest, 0), axis=-1)
 
 
-@op(namespace="nn.functional", out=False)
+def _pairs(x: Array) -> Array:
+    """The differences of rows i < j."""
+    first, second = np.triu_indices(x.shape[0], 1)
+    return x[first] - x[second]
+
+
+def _squared_pdist(p: Any) -> Callable | None:
+    return in_float32(lambda x: sum_of_squares(_pairs(x), (1,), False)) if p == 2 else None
+
+
+@op(namespace="nn.functional", out=False, squared=_squared_pdist)
 def pdist(input: Array, p=2):
     """Distances of all pairs of rows: z = ||x_i - x_j||_p for i < j.
 
@@ -126,22 +137,30 @@ def pdist(input: Array, p=2):
         raise OpError("pdist only supports floating-point dtypes")
     if p < 0:
         raise OpError("pdist only supports non-negative p values")
-    first, second = np.triu_indices(input.shape[0], 1)
     if not input.shape[1]:
-        return jnp.zeros(len(first), input.dtype)
-    return in_float32(lambda x: _distance(x[first] - x[second], float(p)))(input)
+        return jnp.zeros(_pairs(input).shape[0], input.dtype)
+    return in_float32(lambda x: _distance(_pairs(x), float(p)))(input)
 
 
 registry.add("torch", "pdist", pdist)
 
 
-@op(name="_cdist", method=False, out=False)
+def _gaps(x: Array, y: Array) -> Array:
+    """The differences of all rows of one matrix from all rows of another."""
+    return x[..., :, None, :] - y[..., None, :, :]
+
+
+def _squared_cdist(p: Any) -> Callable | None:
+    return in_float32(lambda x, y: sum_of_squares(_gaps(x, y), (-1,), False)) if p == 2 else None
+
+
+@op(name="_cdist", method=False, out=False, squared=_squared_cdist)
 def _cdist(x1: Array, x2: Array, p):
     """Distances of all rows of one matrix from all rows of another."""
     if not x1.shape[-1]:
         batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
         return jnp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
-    return in_float32(lambda x, y: _distance(x[..., :, None, :] - y[..., None, :, :], p))(x1, x2)
+    return in_float32(lambda x, y: _distance(_gaps(x, y), p))(x1, x2)
 
 
 @function()

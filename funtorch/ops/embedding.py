@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.direct import Direct
 from ..core.gathered import Gathered
 from ..core.handle import value_of
+from ..core.rescaling import note_rescaled
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from . import registry
 from .activation import PURE
 from .assignment import TYPE_NAMES
 from .buffers import update
 from .declare import Array, function, op
+from .direct import layers
 from .gathering import INDEX, outside
 from .norms import vector_norm
 from .operands import in_float32
@@ -66,25 +68,15 @@ def _check_rows(input: Any, weight: Any, *rest: Any) -> None:
         raise OutOfBoundsError("index out of range in self")
 
 
-def _total(avals: tuple, saved: Sequence[Any], cotangents: Sequence[np.ndarray]) -> tuple[np.ndarray]:
-    shape, dtype = avals[1]
-    total = np.zeros(shape, dtype)
-    np.add.at(total, np.array([values[0] for values in saved]), np.array(cotangents))
-    return (total,)
+def _gathered(present: tuple, padding_idx: int | None, scale_grad_by_freq: bool) -> Gathered | None:
+    return None if padding_idx is not None or scale_grad_by_freq else layers.LOOKUPS
 
 
-def _no_gradient(saved: Sequence[Any], cotangent: np.ndarray) -> np.ndarray:
-    raise AssertionError("an index has no gradient")
+def _direct(present: tuple, padding_idx: int | None, scale_grad_by_freq: bool) -> Direct | None:
+    return None if padding_idx is not None or scale_grad_by_freq else layers.EMBEDDING
 
 
-_GATHERED = Gathered((1,), lambda avals: True, _total, _no_gradient)
-
-
-def _gathered(padding_idx: int | None, scale_grad_by_freq: bool) -> Gathered | None:
-    return None if padding_idx is not None or scale_grad_by_freq else _GATHERED
-
-
-@op(namespace=PURE, name="embedding", out=False, check=_check_rows, gathered=_gathered)
+@op(namespace=PURE, name="embedding", out=False, check=_check_rows, gathered=_gathered, direct=_direct)
 def _embedding(input: Array, weight: Array, padding_idx, scale_grad_by_freq):
     """Rows of a table."""
     return rows_of(weight, input, padding_idx, scale_grad_by_freq)
@@ -101,6 +93,12 @@ def rescaled(weight: Array, index: Array, max_norm, norm_type):
         return jnp.where(used & (size > max_norm), w * (max_norm / (size + 1e-7)), w)
 
     return in_float32(rescale)(weight)
+
+
+def rescale(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
+    """Scale down the rows of a table that are in ``index``, in place."""
+    update(weight, rescaled(weight, index, float(max_norm), float(norm_type)))
+    note_rescaled(weight)
 
 
 def _wrapped_padding(padding_idx: int, weight: Any) -> int:
@@ -149,7 +147,7 @@ def embedding(
         padding_idx = _wrapped_padding(padding_idx, weight)
     if max_norm is not None:
         _check_rows(input, weight)
-        update(weight, rescaled(weight, input, float(max_norm), float(norm_type)))
+        rescale(weight, input, max_norm, norm_type)
     return _looked_up(input, weight, padding_idx, scale_grad_by_freq, sparse)
 
 

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..dtypes import int32, int64
 from ..errors import ArgumentValueError, MissingError, OpError
 from . import registry
 from .activation import PURE
-from .buffers import update
 from .declare import Array, function, op
-from .embedding import check_table_index, embedding, rescaled, rows_of
+from .embedding import check_table_index, embedding, rescale, rows_of
 from .picking import known
 
 
@@ -39,6 +39,8 @@ def _embedding_bag(
     rows = rows.astype(jnp.float32) if kind.itemsize <= 2 else rows
     bag = jnp.searchsorted(offsets[:bags], jnp.arange(input.size), side="right") - 1
     there = jnp.ones(input.shape, bool) if padding_idx is None else input != padding_idx
+    if offsets.shape[0] > bags:
+        there &= jnp.arange(input.size) < offsets[bags]
     if mode == "max":
         return _largest(rows, bag, there, bags).astype(kind)
     if per_sample_weights is not None:
@@ -70,7 +72,7 @@ def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> tuple[An
                 f"However, found offsets of type {type(offsets)}"
             )
         rows, length = input.shape
-        starts = registry.names("torch")["arange"](rows) * length
+        starts = registry.names("torch")["arange"](rows, device=input.device) * length
         return input.reshape(-1), starts, rows
     if input.dim() != 1:
         raise ArgumentValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
@@ -78,6 +80,8 @@ def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> tuple[An
         raise ArgumentValueError("offsets has to be a 1D Tensor but got None")
     if offsets.dim() != 1:
         raise ArgumentValueError("offsets has to be a 1D Tensor")
+    if offsets.dtype not in (int64, int32):
+        raise OpError(f"embedding_bag(): expected offsets of int64 or int32, but got {offsets.dtype}")
     values = known(offsets)
     if values is not None and values.size:
         if values[0] != 0:
@@ -146,7 +150,7 @@ def embedding_bag(
         )
     if max_norm is not None:
         _check_bags(places, weight)
-        update(weight, rescaled(weight, places, float(max_norm), float(norm_type)))
+        rescale(weight, places, max_norm, norm_type)
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     padding = None if padding_idx is None else padding_idx % weight.shape[0]
     if sparse and padding is None and not scale_grad_by_freq:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .declare import Array, Operand, op
+from .direct import elementwise
 from .operands import in_float32, number, refuse, tensor_somewhere, tensors_only
 
 
@@ -56,7 +57,7 @@ def log1p(input: Operand):
     return in_float32(jnp.log1p)(input)
 
 
-@op(promote="float", inplace=True, alias=("special.expit", "nn.functional.sigmoid"))
+@op(promote="float", inplace=True, alias=("special.expit", "nn.functional.sigmoid"), direct=lambda present: elementwise.SIGMOID)
 def sigmoid(input: Operand):
     """Logistic function: z = 1 / (1 + e^-x). input (*)."""
     return in_float32(jax.lax.logistic)(input)

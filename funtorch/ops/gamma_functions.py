@@ -145,8 +145,10 @@ def _zeta(x: Array, q: Array) -> Array:
 
     most = jnp.max(steps, initial=0)
     _, below = jax.lax.while_loop(lambda s: s[0] < most, add, (jnp.zeros((), q.dtype), jnp.zeros_like(q)))
+    positive = q + steps
+    total = below + jnp.where(x == jnp.inf, positive**-x, jax.lax.zeta(x, positive))  # XLA has NaN for infinite x
     pole = (q <= 0) & (q == jnp.floor(q))  # where XLA has infinity for even x alone, and for those below 1 too
-    return jnp.where(x < 1, jnp.nan, jnp.where((x == 1) | pole, jnp.inf, below + jax.lax.zeta(x, q + steps)))
+    return jnp.where(x < 1, jnp.nan, jnp.where((x == 1) | pole, jnp.inf, total))
 
 
 def _zeta_jvp(primals: tuple, tangents: tuple) -> tuple:

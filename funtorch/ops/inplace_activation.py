@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.dims import wrap_dim
+from ..core.generators import default_generator
+from ..core.meta import is_meta
+from ..core.state import state
 from ..errors import OpError
 from . import activation, registry
 from .activation import PURE, one_hot_of_largest, with_slopes
 from .assignment import overwrite
 from .declare import function
+from .laws import by_values
 from .normalised import softmax
 from .operands import kind_of, refuse
 from .random import sample
@@ -86,6 +92,23 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     return changing["threshold_"](input, threshold, value) if inplace else activation.threshold(input, threshold, value)
 
 
+def _drawn_slopes(input: Any, lower: float, upper: float, generator: Any) -> Any:
+    """A slope for each element that is not positive, in row-major order, as PyTorch draws them; 1 for the others."""
+    if is_meta(input):
+        return input
+    if state.recorder is not None and state.recorder.keyed:
+        return sample("uniform", tuple(input.shape), input.dtype, generator, lower, upper)
+    twister = (generator or default_generator).twister
+
+    def slopes(values: np.ndarray) -> np.ndarray:
+        made = np.ones(values.shape, values.dtype)
+        sloping = np.asarray(values <= 0)
+        made[sloping] = twister.doubles(int(np.count_nonzero(sloping))) * (upper - lower) + lower
+        return made
+
+    return by_values(input, "rrelu", slopes)
+
+
 @function("nn.functional")
 def rrelu(
     input: Any,
@@ -95,9 +118,7 @@ def rrelu(
     inplace: bool = False,
     generator: Any = None,
 ) -> Any:
-    """z = x for x > 0, else a x, with a drawn from [lower, upper] for each element, or their mean if not ``training``.
-
-    Differs from PyTorch: a number is drawn for every element, not only for those below 0.
+    """z = x for x > 0, else a x, with a drawn from [lower, upper] for each such element, or their mean if not ``training``.
 
     Args:
         input: (*) of floats.
@@ -111,7 +132,7 @@ def rrelu(
         raise OpError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = sample("uniform", tuple(input.shape), input.dtype, generator, float(lower), float(upper))
+    slopes = _drawn_slopes(input, float(lower), float(upper), generator)
     return with_slopes_(input, slopes) if inplace else with_slopes(input, slopes)
 
 

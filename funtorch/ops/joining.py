@@ -17,10 +17,11 @@ from ..tensor import Tensor
 from .arguments import sequence_argument
 from .assignment import cast, into
 from .declare import function
+from .direct import shapes
 from .kept import kept
 
 
-@kept("cat")
+@kept("cat", shapes.joined)
 def _cat(dim: int) -> Any:
     def pure(*xs: Any) -> Any:
         return jnp.concatenate(xs, axis=dim)

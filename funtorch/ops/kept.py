@@ -14,8 +14,11 @@ from ..core.op import Op
 KEPT = 4096
 
 
-def kept(name: str) -> Callable:
-    """Make of ``fn(*statics) -> pure function`` a function ``(*statics) -> Op`` that gives the same Op each time."""
+def kept(name: str, direct: Callable | None = None) -> Callable:
+    """Make of ``fn(*statics) -> pure function`` a function ``(*statics) -> Op`` that gives the same Op each time.
+
+    ``direct(*statics)`` gives its `core.direct.Direct`.
+    """
 
     def decorate(fn: Callable) -> Callable:
         @functools.lru_cache(maxsize=KEPT, typed=True)
@@ -23,6 +26,7 @@ def kept(name: str) -> Callable:
         def bound(*statics: Any) -> Op:
             op = Op(fn(*statics), name)
             op.statics = {"kept": statics}
+            op.direct = None if direct is None else direct(*statics)
             return op
 
         return bound
@@ -30,11 +34,11 @@ def kept(name: str) -> Callable:
     return decorate
 
 
-def viewing(name: str, inverse: Callable | None, layout: Callable) -> Callable:
+def viewing(name: str, inverse: Callable | None, layout: Callable, direct: Callable | None = None) -> Callable:
     """Make of ``fn(x, *statics)`` on arrays a function ``(tensor, *statics) -> view``.
 
     ``inverse(base, value, *statics)`` and ``layout(shape, strides, offset, *statics)`` are as in `core.op.Op`; without an
-    ``inverse`` (where elements may coincide) values go to the flat places that the view shows.
+    ``inverse`` (where elements may coincide) values go to the flat places that the view shows. ``direct`` is as in `kept`.
     """
 
     def decorate(fn: Callable) -> Callable:
@@ -44,6 +48,7 @@ def viewing(name: str, inverse: Callable | None, layout: Callable) -> Callable:
             if inverse is not None:
                 op.inverse = lambda base, value: inverse(base, value, *statics)
             op.layout = lambda shape, strides, offset: layout(shape, strides, offset, *statics)
+            op.direct = None if direct is None else direct(*statics)
             return op
 
         @functools.wraps(fn)

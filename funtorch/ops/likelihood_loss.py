@@ -47,6 +47,9 @@ def _check_probabilities(input: Any, target: Any, weight: Any, reduction: str) -
     values = known(input)
     if values is not None and not ((values >= 0) & (values <= 1)).all():
         raise OpError("all elements of input should be between 0 and 1")
+    aims = known(target)
+    if aims is not None and not ((aims >= 0) & (aims <= 1)).all():
+        raise OpError("all elements of target should be between 0 and 1")
 
 
 @op(namespace=PURE, name="binary_cross_entropy", out=False, check=_check_probabilities)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..core.engine import host_possible
-from ..core.gathered import Gathered
 from ..core.state import state
 from ..errors import OpError
 from . import registry
 from .declare import Array, op
+from .direct import layers
 from .operands import is_floating, kind_of, refuse
 
 # What PyTorch calls the types in the message of a matrix product.
@@ -218,22 +216,7 @@ def check_expands(input: Array, shape: tuple, name: str) -> None:
             raise OpError(NOT_EXPANDED.format(want, have, at, list(shape), list(input.shape)))
 
 
-def _fits(avals: tuple) -> bool:
-    """Whether each of a linear layer's gradients is one product."""
-    (x, _), (weight, _), *bias = avals
-    return len(x) in (1, 2) and len(weight) == 2 and all(shape == weight[:1] for shape, _ in bias)
-
-
-def _total(avals: tuple, saved: Sequence[Any], cotangents: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    xs, gs = np.array([values[0] for values in saved]), np.array(cotangents)
-    gs = gs.reshape(-1, gs.shape[-1])
-    return gs.T.dot(xs.reshape(-1, xs.shape[-1])), gs.sum(0)
-
-
-_GATHERED = Gathered((1, 2), _fits, _total, lambda saved, cotangent: cotangent.dot(saved[1]))
-
-
-@op(namespace="nn.functional", gathered=lambda: _GATHERED)
+@op(namespace="nn.functional", gathered=lambda present: layers.LINEAR_CALLS, direct=lambda present: layers.LINEAR)
 def linear(input: Array, weight: Array, bias: Array | None = None):
     """z = x W^T + b. input (*, K), weight (M, K) or (K), bias (M) or (); z (*, M) or (*).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ from ..errors import ArgumentTypeError, OpError
 from . import diagonals
 from .declare import Array, function, op
 from .matrices import check_float, check_matrices, handed, value_as
-from .norms import _modulus
+from .norms import _modulus, squared_norm
 from .norms import vector_norm as _vector_norm
 from .operands import in_float32, is_inexact, kind_of
 from .solvers import inv_ex
@@ -39,7 +40,7 @@ def _converted(name: str, x: Array, dtype: Any) -> Array:
     return x.astype(wanted)
 
 
-@op(namespace="linalg")
+@op(namespace="linalg", squared=squared_norm)
 def vector_norm(x: Array, ord=2, dim=None, keepdim=False, *, dtype=None):
     """(sum |x|^p)^(1/p) over dimensions; its gradient is 0 where it is 0.
 
@@ -104,7 +105,11 @@ def _check_matrix_norm(a: Array, order: Any, dim: Any) -> tuple[int, int]:
     return first, second
 
 
-@op(namespace="linalg")
+def _squared_matrix_norm(order: Any, dim: Any, keepdim: bool, dtype: Any) -> Callable | None:
+    return squared_norm("fro", dim, keepdim, dtype) if order == "fro" else None
+
+
+@op(namespace="linalg", squared=_squared_matrix_norm)
 def matrix_norm(A: Array, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):  # noqa: N803
     """The norm of matrices.
 

@@ -99,8 +99,12 @@ def _var(input: Array, dim, correction, keepdim):
     return _spread(input, dim, correction, keepdim, "var")
 
 
+def _squared_std(dim: Any, correction: Any, keepdim: bool) -> Any:
+    return lambda x: _spread(x, dim, correction, keepdim, "std")
+
+
 @shown_as("std")
-@op(name="_std", method=False)
+@op(name="_std", method=False, squared=_squared_std)
 def _std(input: Array, dim, correction, keepdim):
     """Standard deviation along dimensions."""
     return _spread(input, dim, correction, keepdim, "std", root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,11 +15,16 @@ from .moments import root
 from .operands import in_float32, is_inexact, refuse, shown_as
 
 
+def sum_of_squares(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    """sum |x|^2."""
+    square = x.real * x.real + x.imag * x.imag if jnp.iscomplexobj(x) else x * x
+    return jnp.sum(square, axis=dims, keepdims=keepdim)
+
+
 def vector_norm(x: Array, p: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     """(sum |x|^p)^(1/p); its gradient is 0 where it is 0."""
     if p == 2:
-        square = x.real * x.real + x.imag * x.imag if jnp.iscomplexobj(x) else x * x
-        return root(jnp.sum(square, axis=dims, keepdims=keepdim))
+        return root(sum_of_squares(x, dims, keepdim))
     size = _modulus(x)
     if p == 0:
         return jnp.sum((size != 0).astype(size.dtype), axis=dims, keepdims=keepdim)
@@ -40,8 +46,20 @@ def _modulus(x: Array) -> Array:
     return x * jnp.sign(x)
 
 
+def squared_norm(p: Any, dim: Any, keepdim: bool, dtype: Any) -> Callable | None:
+    """The function below the root of a norm of order 2; None for other orders."""
+    if p not in (2, "fro"):
+        return None
+
+    def squared(x: Array) -> Array:
+        x = x if dtype is None else x.astype(dtype.numpy)
+        return in_float32(lambda v: sum_of_squares(v, wrap_dims(dim, x.ndim), keepdim))(x)
+
+    return squared
+
+
 @shown_as("linalg_vector_norm")
-@op(name="_norm", method=False)
+@op(name="_norm", method=False, squared=squared_norm)
 def _norm(input: Array, p, dim, keepdim, dtype):
     """Norm of order p along dimensions."""
     x = input if dtype is None else input.astype(dtype.numpy)
@@ -98,7 +116,13 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out:
     return _nuclear_norm(input, dim, keepdim, out=out)
 
 
-@op(out=False)
+def _squared_distance(p: Any) -> Callable | None:
+    if p != 2:
+        return None
+    return lambda input, other: in_float32(lambda v: sum_of_squares(v, tuple(range(v.ndim)), False))(input - other)
+
+
+@op(out=False, squared=_squared_distance)
 def dist(input: Array, other: Array, p=2):
     """Norm of order p of x - y. input (*), other (*): broadcast together; z ()."""
     gap = input - other

@@ -57,7 +57,7 @@ def _pow(input: Operand, exponent: Operand):
 
 
 @shown_as("pow")
-@op(name="_pow_by", method=False, out=False)
+@op(name="_pow_by", method=False, out=False, squares=lambda exponent, kind: int(exponent == 2))
 def _pow_by(input: Array, exponent, kind):
     """Power with a small constant exponent: z = x ** exponent in type ``kind``. input (*)."""
     x = input.astype(kind.numpy)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ..errors import OpError
 from . import registry
 from .declare import Array, function, op
+from .direct import cells
 from .recurrence import GATES, inputs_of, step
 
 PURE = "nn.functional.pure"
@@ -56,7 +57,7 @@ def gru_cell(input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | No
     return _step("gru", input, (hx,), w_ih, w_hh, b_ih, b_hh)
 
 
-@op(namespace=PURE, name="lstm_cell", out=False)
+@op(namespace=PURE, name="lstm_cell", out=False, direct=cells.lstm_cell, gathered=cells.lstm_calls)
 def _lstm_cell(input: Array, h: Array, c: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None):
     """One step of an LSTM."""
     return _step("lstm", input, (h, c), w_ih, w_hh, b_ih, b_hh)

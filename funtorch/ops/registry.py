@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FunctionType
 
 from ..errors import FuntorchError
 from ..tensor import Tensor
@@ -38,3 +40,18 @@ def names(namespace: str) -> dict[str, Callable]:
 def namespaces() -> list[str]:
     """The namespaces that hold at least one function."""
     return sorted(_names)
+
+
+def name_publicly() -> None:
+    """Give each function that its module does not have under its name the address where it is public, so that it can be pickled."""
+    for namespace, held in _names.items():
+        if namespace.rpartition(".")[0] in _names:
+            continue  # of ours alone
+        home = "funtorch" if namespace == "torch" else f"funtorch.{namespace}"
+        for name, fn in held.items():
+            if isinstance(fn, FunctionType) and not _is_at(fn.__module__, fn.__qualname__, fn):
+                fn.__module__, fn.__qualname__ = home, name
+
+
+def _is_at(module: str, name: str, fn: Callable) -> bool:
+    return module in sys.modules and vars(sys.modules[module]).get(name) is fn

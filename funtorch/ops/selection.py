@@ -13,6 +13,7 @@ from ..dtypes import BOOL, INTEGER, int64
 from ..errors import ArgumentTypeError, MissingError, OpError
 from . import registry
 from .declare import Array, Operand, function, op
+from .direct import elementwise
 from .number_ranges import check_fits
 from .operands import is_floating, kind_of, number, refuse, shown_as, tensor_first, tensors_only, truth
 
@@ -132,7 +133,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
     return _positive_part(x), jnp.where(x <= 0, number(0, t.dtype), t)
 
 
-@op(inplace=True, out=False)
+@op(inplace=True, out=False, direct=lambda present: elementwise.RELU)
 def relu(input: Array):
     """Positive part: z = max(x, 0). input (*). Its gradient at 0 is 0."""
     refuse("relu", input, "bc")

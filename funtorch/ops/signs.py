@@ -28,7 +28,11 @@ def _magnitude_jvp(primals: tuple, tangents: tuple) -> tuple:
     return magnitude(x), dx * sign_of(x)
 
 
-@op(inplace=True, alias=("absolute",))
+def _squared_modulus(x: Array) -> Array:
+    return x.real * x.real + x.imag * x.imag if jnp.iscomplexobj(x) else x * x
+
+
+@op(inplace=True, alias=("absolute",), squared=lambda: _squared_modulus)
 def abs(input: Array):
     """Absolute value: z = |x|. input (*); a complex input gives its real modulus. Its gradient at 0 is 0."""
     refuse("abs", input, "b")

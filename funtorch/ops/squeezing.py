@@ -11,6 +11,7 @@ from ..core.dims import wrap_dim
 from ..core.handle import value_of
 from ..tensor import Tensor
 from .declare import function
+from .direct import shapes
 from .kept import viewing
 from .reshaping import Sizes
 
@@ -20,7 +21,7 @@ def _squeeze_layout(shape: Sizes, strides: Sizes, offset: int, dims: Sizes) -> t
     return tuple(shape[d] for d in stay), tuple(strides[d] for d in stay), offset
 
 
-@viewing("squeeze", lambda base, value, dims: value.reshape(base.shape), _squeeze_layout)
+@viewing("squeeze", lambda base, value, dims: value.reshape(base.shape), _squeeze_layout, shapes.squeezed)
 def _squeeze(x: Any, dims: Sizes) -> Any:
     return lax.squeeze(x, dims)
 
@@ -42,7 +43,7 @@ def _unsqueeze_layout(shape: Sizes, strides: Sizes, offset: int, dim: int) -> tu
     return (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], stride, *strides[dim:]), offset
 
 
-@viewing("unsqueeze", lambda base, value, dim: value.reshape(base.shape), _unsqueeze_layout)
+@viewing("unsqueeze", lambda base, value, dim: value.reshape(base.shape), _unsqueeze_layout, shapes.unsqueezed)
 def _unsqueeze(x: Any, dim: int) -> Any:
     return jnp.expand_dims(x, dim)
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .declare import Array, Operand, op
+from .direct import elementwise
 from .operands import in_float32, number, refuse, tensors_only
 
 
@@ -58,7 +59,7 @@ def cosh(input: Operand):
     return in_float32(jnp.cosh)(input)
 
 
-@op(promote="float", inplace=True, alias=("nn.functional.tanh",))
+@op(promote="float", inplace=True, alias=("nn.functional.tanh",), direct=lambda present: elementwise.TANH)
 def tanh(input: Operand):
     """Hyperbolic tangent. input (*)."""
     return jnp.tanh(input)

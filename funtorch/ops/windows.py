@@ -18,6 +18,7 @@ from ..core.call import call
 from ..core.handle import Handle, make, value_of
 from ..core.op import Op
 from ..core.views import At, attach
+from .direct import shapes
 from .kept import kept, place
 
 MANY = 128  # results of one op
@@ -145,7 +146,7 @@ def show(x: Any, steps: Steps, places: Sequence[Any]) -> Any:
 def _several(name: str) -> Any:
     """An Op factory: several windows along one dimension at once, so that they share one place on the tape."""
 
-    @kept(name)
+    @kept(name, shapes.parts)
     def windows(dim: int, parts: tuple[tuple[int, int], ...], drop: bool) -> Any:
         def pure(x: Any) -> tuple:
             blocks = [lax.slice_in_dim(x, start, start + length, axis=dim) for start, length in parts]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import OpError
 from ..tensor import Tensor
 from .elementwise import elementwise, in_type_of, steepest
-from .ruled import Plan, RuledOptimizer, check_not_negative, check_rate, with_decay
+from .ruled import Plan, RuledOptimizer, check_fused, check_not_negative, check_rate, with_decay
 from .update import safe_sqrt
 
 
@@ -50,10 +49,7 @@ class Adagrad(RuledOptimizer):
         check_not_negative(
             lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value, epsilon=eps
         )
-        if fused and differentiable:
-            raise OpError("Adagrad: `fused` does not support `differentiable`")
-        if fused and foreach:
-            raise OpError("Adagrad: `fused` and `foreach` cannot be `True` together.")
+        check_fused(fused, foreach, differentiable)
         defaults = {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay, "initial_accumulator_value": initial_accumulator_value,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused,

@@ -11,7 +11,7 @@ from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
 from .pieces import separable
-from .ruled import check_rate, scalar
+from .ruled import check_fused, check_rate, scalar
 from .update import apply_rule, counter, safe_sqrt
 
 
@@ -67,6 +67,7 @@ class Adam(Optimizer):
 
     Raises:
         ValueError: an option out of its range.
+        RuntimeError: ``fused`` with ``differentiable`` or ``foreach``.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Adam(Optimizer):
             for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
                 if isinstance(value, Tensor):
                     raise ArgumentValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
+        check_fused(fused, foreach, differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,

@@ -15,9 +15,22 @@ import numpy as np
 from ..autograd.modes import no_grad
 from ..core.state import noted
 from ..core.state import state as mode
-from ..errors import ArgumentTypeError, ArgumentValueError
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 from ..utils.hooks import RemovableHandle
+from .copied_steps import (  # noqa: F401
+    CopiedSteps,
+    _default_to_fused_or_foreach,
+    _disable_dynamo_if_unsupported,
+    _dispatch_sqrt,
+    _get_capturable_supported_devices,
+    _get_scalar_dtype,
+    _get_value,
+    _stack_if_compiling,
+    _to_scalar,
+    _use_grad_for_differentiable,
+    _view_as_real,
+)
 
 ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]  # what an optimiser is made of
 
@@ -43,7 +56,10 @@ def _registered(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool
 
 
 def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimiser; it may return other args and kwargs."""
+    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimiser; it may return other args and kwargs.
+
+    The first of the args is the optimiser itself, as in PyTorch.
+    """
     return _registered(_pre_hooks, hook)
 
 
@@ -60,13 +76,17 @@ def _profiled(step: Callable) -> Callable:
         if mode.recorder is not None:
             mode.recorder.stepped(self)
         own = self.__dict__  # which lacks hooks where a wrapper of another optimiser never called __init__
+        args = (self, *args)
         for hook in [*_pre_hooks.values(), *own.get("_optimizer_step_pre_hooks", {}).values()]:
             changed = hook(self, args, kwargs)
-            if changed is not None:
-                args, kwargs = changed
+            if changed is None:
+                continue
+            if not isinstance(changed, tuple) or len(changed) != 2:
+                raise OpError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+            args, kwargs = changed
         self._opt_called = True  # schedules warn when they are asked first
         with noted("Optimizer.step#{}.step", self):
-            result = step(self, *args, **kwargs)
+            result = step(*args, **kwargs)
         for hook in [*own.get("_optimizer_step_post_hooks", {}).values(), *_post_hooks.values()]:
             hook(self, args, kwargs)
         return result
@@ -75,7 +95,7 @@ def _profiled(step: Callable) -> Callable:
     return with_hooks
 
 
-class Optimizer:
+class Optimizer(CopiedSteps):
     """Base of all optimisers. A subclass defines ``step``, and may use `funtorch.optim.update.apply_rule` for it.
 
     Args:
@@ -111,6 +131,8 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(dict(group))
+
+    profile_hook_step = staticmethod(_profiled)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -26,7 +26,8 @@ def radam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled
     length = longest - 2 * t * h["betas1"] ** t / left
     known = length > 5
     n = jnp.where(known, length, 6.0)  # its root is taken in either case
-    rectified = jnp.sqrt((n - 4) * (n - 2) * longest / ((longest - 4) * (longest - 2) * n) * left)
+    most = jnp.where(known, longest, 6.0)  # its factors are divided by in either case, and may be 0 where nothing is ever known
+    rectified = jnp.sqrt((n - 4) * (n - 2) * most / ((most - 4) * (most - 2) * n) * left)
     adaptive = c(rectified) / (safe_sqrt(v) + c(h["eps"]))
     move = m * c(h["lr"] / (1 - h["betas0"] ** t))
     return param - jnp.where(known, move * adaptive, move), {"exp_avg": m, "exp_avg_sq": v}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..errors import ArgumentValueError
+from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .optimizer import Optimizer
 from .update import Rule, apply_rule, counter
@@ -80,6 +80,14 @@ def check_rate(lr: Any) -> None:
             raise ArgumentValueError(f"Tensor lr must be 1-element, got {lr.numel()} elements")
     elif not lr >= 0.0:
         raise ArgumentValueError(f"Invalid learning rate: {lr}")
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """Raise RuntimeError where ``fused`` is asked for with what PyTorch can't do at once."""
+    if fused and differentiable:
+        raise OpError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise OpError("`fused` and `foreach` cannot be `True` together.")
 
 
 def check_not_negative(**values: Any) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..core.direct import Direct, Form, small
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .optimizer import Optimizer
-from .ruled import check_rate
+from .ruled import check_fused, check_rate
 from .update import apply_rule
 
 
@@ -26,6 +29,25 @@ def sgd(
     return param - h["lr"] * g, state
 
 
+def _direct(options: dict[str, bool], count: int) -> Direct | None:
+    """Of steps down the gradient and no more."""
+    if any(value for name, value in options.items() if name != "first"):
+        return None
+
+    def run(*arrays: Any) -> tuple:
+        rate = arrays[0].dtype.type(arrays[-1])
+        new = []
+        for param, grad in zip(arrays[:count], arrays[count : 2 * count], strict=True):
+            change = np.asarray(grad * rate)
+            new.append(np.subtract(param, change, change))
+        return tuple(new)
+
+    return Direct(lambda avals: Form(run, False) if small(avals[: 2 * count]) and not avals[-1][0] else None)
+
+
+sgd.direct = _direct  # type: ignore[attr-defined]
+
+
 class SGD(Optimizer):
     r"""Stochastic gradient descent: :math:`p \leftarrow p - \gamma b`, :math:`b \leftarrow \mu b + (1 - \tau) g`.
 
@@ -40,6 +62,7 @@ class SGD(Optimizer):
 
     Raises:
         ValueError: a negative rate, momentum or decay, or Nesterov without momentum.
+        RuntimeError: ``fused`` with ``differentiable`` or ``foreach``.
 
     >>> import funtorch as torch
     >>> p = torch.tensor([1.0], requires_grad=True)
@@ -60,6 +83,7 @@ class SGD(Optimizer):
                 raise ArgumentValueError(f"Invalid {name}: {value}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ArgumentValueError("Nesterov momentum requires a momentum and zero dampening")
+        check_fused(fused, foreach, differentiable)
         defaults = {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,

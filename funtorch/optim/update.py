@@ -1,7 +1,8 @@
 """One dispatch for a whole step: an algorithm's rule for one parameter, applied to all of them in a single Op.
 
 A rule is a pure function ``rule(param, grad, state, numbers, **options) -> (param, state)`` of arrays: ``state`` has the arrays
-that the algorithm keeps for the parameter, ``numbers`` the hyperparameters that may change between steps.
+that the algorithm keeps for the parameter, ``numbers`` the hyperparameters that may change between steps. Its attribute
+``direct(options, count)``, if it has one, gives a step's `core.direct.Direct` for so many parameters, or None.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .pieces import Pieces, small_ones
 
 Rule = Callable[..., tuple[Any, dict[str, Any]]]
 TAKE_SPARSE = frozenset({"sgd", "adagrad"})
+SPELT = {"radam": "RAdam", "nadam": "NAdam", "rmsprop": "RMSprop", "asgd": "ASGD"}  # classes that aren't their rules' names capitalised
 
 
 @functools.lru_cache(maxsize=1024, typed=True)
@@ -50,18 +52,26 @@ def _step_op(
         numbers = dict(zip(names, given, strict=True))
         new_params: list[Any] = []
         new_states: dict[str, list[Any]] = {key: [] for key in keys}
+        kinds = [np.dtype(np.float64) if exact else _real(param.dtype) for param in params]
+        casts = {kind: {name: _in(value, kind) for name, value in numbers.items()} for kind in set(kinds)}
         for i in range(count):
             mine = {key: states[key][i] for key in keys}
-            cast = {name: value.astype(np.float64 if exact else _real(params[i].dtype)) for name, value in numbers.items()}
             if steps:
                 mine["step"] = counters[shared[i]]
-            param, changed = rule(params[i], grads[i], mine, cast, **dict(options))
-            new_params.append(param.astype(params[i].dtype))
+            param, changed = rule(params[i], grads[i], mine, casts[kinds[i]], **dict(options))
+            new_params.append(_in(param, params[i].dtype))
             for key in keys:
-                new_states[key].append(changed[key].astype(states[key][i].dtype))
+                new_states[key].append(_in(changed[key], states[key][i].dtype))
         return (*new_params, *(s for key in keys for s in new_states[key]), *counters)
 
-    return Op(step, f"{rule.__name__}_step")
+    made = Op(step, f"{rule.__name__}_step")
+    made.direct = rule.direct(dict(options), count) if hasattr(rule, "direct") else None
+    return made
+
+
+def _in(array: Any, dtype: np.dtype) -> Any:
+    """An array in a type; NumPy would copy one that is in it already."""
+    return array if array.dtype == dtype else array.astype(dtype)
 
 
 def _real(dtype: np.dtype) -> np.dtype:
@@ -130,7 +140,9 @@ def _strided(rule: Rule, grad: Tensor, options: dict[str, Any]) -> Tensor:
     if not is_foreign(grad):
         return grad
     if rule.__name__ not in TAKE_SPARSE:
-        raise OpError(f"{rule.__name__.capitalize()} does not support sparse gradients, please consider SparseAdam instead")
+        name = rule.__name__
+        advice = ", please consider SparseAdam instead" if name == "adam" else ""
+        raise OpError(f"{SPELT.get(name, name.capitalize())} does not support sparse gradients{advice}")
     if options.get("decay"):
         raise OpError(f"{rule.__name__}: weight_decay option is not compatible with sparse gradients")
     return grad.to_dense()

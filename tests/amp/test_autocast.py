@@ -188,8 +188,25 @@ def test_wrong_kinds_of_device():
     for lib in BOTH:
         with pytest.raises(RuntimeError):
             lib.autocast("toaster")
-    with pytest.raises(TypeError, match="device_type"):
-        funtorch.autocast(0)
+        with pytest.raises(ValueError, match="Expected `device_type` of type `str`"):
+            lib.autocast(0)
+        with pytest.raises(ValueError, match="Expected `device_type` of type `str`"):
+            lib.amp.custom_fwd(device_type=0)
+        with pytest.raises(RuntimeError):
+            lib.amp.is_autocast_available("toaster")
+        assert lib.amp.is_autocast_available("cpu") and not lib.amp.is_autocast_available("meta")
+
+
+@pytest.mark.parametrize("low", ["bfloat16", "float16"])
+def test_cells_and_correlations_run_in_the_lower_type(low):
+    found = []
+    for lib in BOTH:
+        x = lib.ones(4, 4)
+        with lib.autocast("cpu", dtype=getattr(lib, low)):
+            made = [lib.nn.RNNCell(4, 4)(x), lib.nn.RNNCell(4, 4, nonlinearity="relu")(x, x), lib.nn.LSTMCell(4, 4)(x)[0],
+                    lib.nn.GRUCell(4, 4)(x), lib.corrcoef(x), lib.cov(x)]  # fmt: skip
+        found.append([str(z.dtype).rpartition(".")[2] for z in made])
+    assert found[0] == found[1]
 
 
 def test_a_parameter_is_cast_once_and_again_when_written():

@@ -145,3 +145,26 @@ def test_without_the_device_it_warns_and_is_disabled():
         scaler = funtorch.amp.GradScaler("tpu")
     assert "no tpu device" in str(caught[0].message) and not scaler.is_enabled()
     assert (scaler.get_scale(), scaler.state_dict(), scaler.scale(3)) == (1.0, {}, 3)
+
+
+@pytest.mark.parametrize("call", ["step", "update", "unscale_"])
+def test_nothing_was_scaled(call):
+    said = []
+    for lib in BOTH:
+        weight = lib.nn.Parameter(lib.ones(2))
+        weight.grad = lib.ones(2)
+        optimizer = lib.optim.SGD([weight])
+        with pytest.raises(AssertionError) as caught:
+            getattr(lib.amp.GradScaler("cpu"), call)(*(() if call == "update" else (optimizer,)))
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_a_step_without_gradients_is_refused():
+    for lib in BOTH:
+        weight = lib.nn.Parameter(lib.ones(2))
+        scaler = lib.amp.GradScaler("cpu")
+        scaler.scale(weight.sum())
+        with pytest.raises(AssertionError, match="No inf checks were recorded for this optimizer."):
+            scaler.step(lib.optim.SGD([weight]))
+        assert scaler._get_growth_tracker() == 0

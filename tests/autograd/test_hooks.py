@@ -131,6 +131,25 @@ def a_hook_may_not_change_the_shape(m):
 
 
 @program
+def what_a_hook_returns_is_a_gradient_like_the_one_it_got(m):
+    found = []
+    wrong = (lambda g: g[:1], lambda g: g.float(), lambda g: 3, lambda g: g.reshape(1, 2), lambda g: g.sum())
+    for hook in wrong:
+        for on_leaf in (True, False):
+            x = leaf(m, 1.0, 2.0)
+            h = x.tanh()
+            (x if on_leaf else h).register_hook(hook)
+            found.append(caught((h * 2).sum().backward, 40))
+            assert x.grad is None
+    for hook in (lambda gin, gout: (gin[0][:1],), lambda gin, gout: (gin[0], gin[0]), lambda gin, gout: (gin[0].float(),)):
+        x = leaf(m, 1.0, 2.0)
+        h = x.tanh()
+        h.grad_fn.register_hook(hook)
+        found.append(caught(h.sum().backward, 40))
+    return found
+
+
+@program
 def an_exception_in_a_hook_passes_through(m):
     x = leaf(m, 1.0, 2.0)
 

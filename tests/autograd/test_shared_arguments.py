@@ -97,3 +97,29 @@ def test_a_gradient_that_is_there_is_added_to():
         sum(layer(funtorch.ones(2)).sum() for _ in range(5)).backward()
         assert layer.bias.grad.tolist() == [5 * times] * 2
         assert layer.weight.grad.tolist() == [[5 * times] * 2] * 2
+
+
+@pytest.mark.parametrize("frozen", [(), ("weight_ih",), ("bias_hh", "weight_hh")], ids=["none", "weight_ih", "two"])
+def test_a_recurrent_cell_over_time(frozen):
+    results = []
+    for m in (funtorch, reference):
+        draw = np.random.default_rng(0)
+        cell = m.nn.LSTMCell(3, 4, dtype=m.float64)
+        with m.no_grad():
+            for p in cell.parameters():
+                p.copy_(m.tensor(draw.standard_normal(tuple(p.shape))))
+        for name in frozen:
+            getattr(cell, name).requires_grad_(False)
+        x = m.tensor(draw.standard_normal((7, 2, 3)), requires_grad=True)
+        h, c = (m.tensor(draw.standard_normal((2, 4)), requires_grad=True) for _ in range(2))
+        first = h
+        total = 0
+        for step in x:
+            h, c = cell(step, (h, c))
+            total = total + h.square().sum()
+        total.backward()
+        results.append([x.grad, first.grad, *(p.grad for p in cell.parameters())])
+    for got, want in zip(*results, strict=True):
+        assert (got is None) == (want is None)
+        if want is not None:
+            np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-9, atol=1e-10)

@@ -273,6 +273,21 @@ def test_constants_are_folded_and_dead_steps_dropped():
     check(fn, X)
 
 
+def test_what_no_result_needs_is_not_looked_at_within_loops():
+    def fn(x, unread, dead, chosen):
+        def body(state, column):
+            total, count = state
+            return (total * column[0], count + dead), column[1] + total
+
+        (total, _), _ = lax.scan(body, (x.sum(), 0 * dead), (x, unread))
+        return lax.cond(chosen, lambda a, b: a + 1, lambda a, b: a * 2, total, unread)
+
+    x, chosen = rand(4), np.array(True)
+    program = prepared(fn, x, rand(4, 2), np.float32(1), chosen)
+    (found,) = program(x, None, None, chosen)
+    assert found == pytest.approx(x.sum() * x.prod() + 1, rel=1e-5)
+
+
 def test_broadcasts_are_carried_out_only_where_needed():
     steps = prepared(lambda x: x * jnp.ones_like(x) * jnp.broadcast_to(jnp.exp(x[0]), x.shape), X).steps
     assert steps.count("mul") == 2

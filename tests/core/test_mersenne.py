@@ -420,3 +420,15 @@ def test_floats_warn_beyond_their_whole_numbers(pair: Pair) -> None:
         got = pair.ours.random((30,), np.float32, 0, 2**30)
     with pytest.warns(UserWarning, match="out of bounds"):
         pair.check(torch.empty(30).random_(0, 2**30, generator=pair.torch), got)
+
+
+def test_the_global_seed_is_what_int_makes_of_it():
+    import funtorch
+
+    for lib in (torch, funtorch):
+        lib.manual_seed(3.7)
+        assert lib.initial_seed() == 3
+        lib.manual_seed(np.int64(5))
+        assert lib.initial_seed() == 5
+        with pytest.raises(ValueError):
+            lib.manual_seed("a")

@@ -97,7 +97,8 @@ def test_shapes_densities_and_samples(name: str, same: Any):
             support.check(value),
         ]
 
-    found = same(run, 1e-7)
+    # The log-gamma of an integer count is float32, and XLA's is off by some units in the last place.
+    found = same(run, 2e-6 if name == "binomial" else 1e-7)
     assert isinstance(found, list), found
 
 

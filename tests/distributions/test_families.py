@@ -71,9 +71,14 @@ def test_chances_that_are_none():
         distributions.ContinuousBernoulli(funtorch.tensor(1.5), validate_args=True)
 
 
+def tolerance_of_entropy(family: Any) -> float:
+    """The log-gamma of an integer count is float32, and XLA's is off by some units in the last place."""
+    return 2e-6 if family.name == "Multinomial" else family.tolerance
+
+
 @pytest.mark.parametrize("name", ["entropy", "perplexity"])
 def test_entropy(family: Any, same: Any, name: str):
-    same(lambda lib: getattr(family.make(lib), name)(), family.tolerance)
+    same(lambda lib: getattr(family.make(lib), name)(), tolerance_of_entropy(family))
 
 
 def test_gradient_of_entropy(family: Any, same: Any):
@@ -81,7 +86,7 @@ def test_gradient_of_entropy(family: Any, same: Any):
         tensors = family.tensors(lib, grad=True)
         return with_gradients(lib, tensors, family.make(lib, tensors).entropy())
 
-    same(run, family.tolerance)
+    same(run, tolerance_of_entropy(family))
 
 
 def test_cdf_and_icdf(family: Any, same: Any):

@@ -55,6 +55,36 @@ def test_gumbel_softmax_draws_as_torch(hard, agree):
     agree(sample, np.linspace(-1, 1, 12).reshape(3, 4))
 
 
+@pytest.mark.parametrize("shape, turned", [((9,), False), ((4, 10), False), ((4, 10), True), ((0, 3), False)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_random_slopes_are_torchs_from_one_seed(shape, turned, dtype):
+    import torch as theirs
+
+    def sample(t):
+        t.manual_seed(3)
+        x = t.randn(shape, dtype=getattr(t, dtype))
+        x = x.t().requires_grad_() if turned else x.requires_grad_()
+        z = t.nn.RReLU()(x)
+        return z.detach().numpy(), t.autograd.grad(z.sum(), x)[0].numpy(), t.rand(2).numpy()
+
+    for mine, other in zip(sample(torch), sample(theirs), strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-6)
+
+
+def test_random_slopes_under_transforms():
+    torch.manual_seed(0)
+    x = -torch.ones(3, 4)
+
+    def rrelu(row):
+        return torch.nn.functional.rrelu(row, training=True)
+
+    lanes = torch.func.vmap(rrelu, randomness="different")(x)
+    assert len(set(lanes.flatten().tolist())) == 12
+    _, rows = torch.transforms.scan(lambda total, row: (total + 1, rrelu(row)), torch.zeros(()), x)
+    assert ((rows > -1 / 3 - 1e-6) & (rows < -1 / 8 + 1e-6)).all()
+    assert rrelu(torch.empty(2, 3, device="meta")).shape == (2, 3)
+
+
 def test_random_slopes_lie_in_their_range():
     torch.manual_seed(0)
     z = torch.nn.functional.rrelu(-torch.ones(1000), 0.2, 0.4, training=True)

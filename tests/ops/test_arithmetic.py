@@ -114,6 +114,17 @@ def test_frexp_and_ldexp_agree(agree):
     agree(lambda t, x, y: t.ldexp(x, y), X, np.array([1, -2, -3]), grad=False)
 
 
+@pytest.mark.parametrize("mode", ["host", "kernel"])
+@pytest.mark.parametrize("kind", ["bfloat16", "float16"])
+def test_ldexp_of_halves_rounds_the_power_once(mode, kind):
+    x, y = np.linspace(-9, 9, 40), np.linspace(-8.7, 8.9, 40)
+    with torch.set_engine(mode):
+        made = torch.tensor(x).to(getattr(torch, kind)), torch.tensor(y).to(getattr(torch, kind))
+        found = torch.ldexp(*made).double().numpy()
+    exact = made[0].double().numpy() * 2 ** made[1].double().numpy()
+    np.testing.assert_allclose(found, exact, rtol=float(torch.finfo(getattr(torch, kind)).eps))
+
+
 def test_numbers_do_not_widen(agree):
     agree(lambda t, x: (x + 1.5, x * 2, x / 3, 2 - x, x**2), np.array([1.0, 2.0], np.float16), grad=False)
     agree(lambda t, x: (x + 1.5, x + 1, x * True, x / 2), np.array([1, 2], np.int32))

@@ -84,3 +84,83 @@ REFUSED = [
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_wrong_arguments_raise_as_in_torch(wrong, refuse):
     refuse(wrong)
+
+
+def before_lookup(t, table, i):
+    return (table @ t.ones(2, 1, dtype=t.float64, requires_grad=True)).sum() + t.nn.functional.embedding(
+        i, table, max_norm=1.0
+    ).sum()
+
+
+def viewed_before_lookup(t, table, i):
+    return (table.t() * table.t()).sum() + t.nn.functional.embedding(i, table, max_norm=1.0).sum()
+
+
+def before_bag(t, table, i):
+    return table.square().sum() + t.nn.functional.embedding_bag(i[None], table, max_norm=1.0).sum()
+
+
+def unread(t, table, i):
+    return (2 * table).sum() + t.nn.functional.embedding(i, table, max_norm=1.0).sum()
+
+
+def cloned(t, table, i):
+    return table.clone().square().sum() + t.nn.functional.embedding(i, table, max_norm=1.0).sum()
+
+
+def after_lookup(t, table, i):
+    return t.nn.functional.embedding(i, table, max_norm=1.0).sum() + table.square().sum()
+
+
+def two_lookups(t, table, i):
+    first, second = (t.nn.functional.embedding(j, table, max_norm=1.0) for j in (i, i.flip(0)[:1]))
+    return (first * second).sum()
+
+
+def two_bags(t, table, i):
+    return sum(t.nn.functional.embedding_bag(j[None], table, max_norm=1.0, mode="sum").square().sum() for j in (i, i[:1]))
+
+
+def norms_that_fit(t, table, i):
+    with t.no_grad():
+        table.mul_(1e-3)
+    return before_lookup(t, table, i)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [before_lookup, viewed_before_lookup, before_bag, unread, cloned, after_lookup, two_lookups, two_bags, norms_that_fit],
+)
+def test_a_table_read_before_it_is_rescaled(program):
+    def result(t):
+        table = t.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]], dtype=t.float64, requires_grad=True)
+        loss = program(t, table, t.tensor([0, 2]))
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            return "modified by an inplace operation" in str(error)
+        return table.grad.tolist()
+
+    ours, theirs = result(torch), result(pytest.importorskip("torch"))
+    assert (ours is True) == (theirs is True)
+    if ours is not True:
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("offsets", [[0, 2], [0, 1, 3], [0, 2, 4], [0, 0, 3]])
+def test_the_last_bag_ends_at_the_last_offset(mode, offsets):
+    # PyTorch counts rows beyond it in means and maxima.
+    table, rows = torch.tensor(TABLE), FLAT
+    bags = torch.nn.functional.embedding_bag(
+        torch.tensor(rows), table, torch.tensor(offsets), mode=mode, include_last_offset=True
+    )
+    for bag, start, end in zip(bags, offsets, offsets[1:], strict=False):
+        held = TABLE[rows[start:end]]
+        expected = getattr(held, mode)(0) if end > start else np.zeros(3)
+        np.testing.assert_allclose(bag.numpy(), expected)
+
+
+def test_offsets_are_integers():
+    with pytest.raises(RuntimeError, match="expected offsets of int64 or int32, but got torch.float32"):
+        torch.nn.functional.embedding_bag(torch.tensor(FLAT), torch.tensor(TABLE), torch.tensor([0.0]))

@@ -194,3 +194,15 @@ def test_ctc_padding_may_be_any_number():
         loss.sum().backward()
         found.append((loss.tolist(), x.grad.tolist()))
     assert np.isfinite(np.array(found[0][1])).all() and found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("which", ["input", "target"])
+@pytest.mark.parametrize("wrong", [1.5, -0.5, float("nan")])
+def test_probabilities_and_their_targets_lie_between_0_and_1(which, wrong):
+    import torch as theirs
+
+    for t in (torch, theirs):
+        given = {"input": t.tensor([0.5, 0.5]), "target": t.tensor([0.0, 1.0])}
+        given[which][1] = wrong
+        with pytest.raises(RuntimeError, match=f"all elements of {which} should be between 0 and 1"):
+            t.nn.functional.binary_cross_entropy(**given)

@@ -119,3 +119,13 @@ def test_default_devices_nest():
             assert not funtorch.zeros(2).is_meta and not funtorch.rand(2).is_meta
         assert funtorch.rand(2).is_meta
     assert funtorch.get_default_device() == funtorch.device("cpu")
+
+
+@pytest.mark.parametrize("t", [torch, funtorch], ids=["torch", "funtorch"])
+def test_layers_that_read_numbers_of_the_host(t):
+    scores = t.empty(4, 2, 6, device="meta")
+    loss = t.nn.CTCLoss()(scores, t.ones(2, 2, dtype=t.int64, device="meta"), (4, 4), (2, 2))
+    bags = t.nn.EmbeddingBag(5, 3, device="meta")(t.empty(2, 4, dtype=t.int64, device="meta"))
+    drawn = t.nn.init.trunc_normal_(t.empty(2, 3, device="meta"))
+    assert [tuple(x.shape) for x in (loss, bags, drawn)] == [(), (2, 3), (2, 3)]
+    assert all(x.is_meta for x in (loss, bags, drawn)) and drawn.data_ptr() == 0

@@ -65,6 +65,13 @@ def test_zeta_of_negative_arguments_and_its_gradient(mode):
     np.testing.assert_allclose(slope.numpy(), -np.array(fourth) / 2, rtol=1e-11)
 
 
+@pytest.mark.parametrize("mode", ["host", "kernel"])
+def test_zeta_at_its_poles_below_one_and_far_out_agrees(mode, agree):
+    x, q = np.meshgrid([-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, np.inf, np.nan], [-np.inf, -2.0, -1.5, -1.0, 0.0, 0.5, 1.0])
+    with torch.set_engine(mode):
+        agree(lambda t, x, q: t.special.zeta(x, q), x, q, grad=False)
+
+
 def test_zeta_has_no_derivative_in_its_first_argument():
     x = torch.tensor([2.0, 3.0], requires_grad=True)
     with pytest.raises(NotImplementedError):

@@ -308,3 +308,26 @@ def test_a_compiled_step_is_the_eager_one(name):
             run()
         ends.append(flat((p, q)))
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad"])
+@pytest.mark.parametrize("other", ["foreach", "differentiable"])
+def test_fused_excludes_other_kinds_of_steps(name, other):
+    said = []
+    for lib in LIBS:
+        with pytest.raises(RuntimeError) as caught:
+            getattr(lib.optim, name)(pair(lib), fused=True, **{other: True})
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("name", ["RAdam", "NAdam", "RMSprop", "ASGD", "Adamax", "Adam", "AdamW"])
+def test_sparse_gradients_are_refused_in_torchs_words(name):
+    said = []
+    for lib in LIBS:
+        p = lib.nn.Parameter(lib.ones(2, 2))
+        p.grad = lib.ones(2, 2).to_sparse()
+        with pytest.raises(RuntimeError) as caught:
+            getattr(lib.optim, name)([p]).step()
+        said.append(str(caught.value))
+    assert said[0] == said[1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import funtorch
+
 OPTIONS = [
     {}, {"lr": 0.1, "betas": (0.5, 0.9)}, {"eps": 1e-3}, {"weight_decay": 0.2}, {"maximize": True}, {"betas": (0.9, 0.7)},
     {"weight_decay": 0.2, "decoupled_weight_decay": True}, {"foreach": True},
@@ -39,3 +41,15 @@ def test_derivatives_through_a_step(same_derivatives):
 @pytest.mark.parametrize("options", REFUSED, ids=str)
 def test_refused(options, same_error):
     same_error("RAdam", options)
+
+
+@pytest.mark.parametrize("second", [0.5, 0.6, 0.7, 0.9])
+def test_derivatives_are_finite_where_too_few_squares_are_ever_known(second):
+    x = funtorch.ones(3, dtype=funtorch.float64, requires_grad=True)
+    p = x.clone()
+    optimizer = funtorch.optim.RAdam([p], lr=0.1, betas=(0.5, second), differentiable=True)
+    for factor in (-1.0, 0.0, 1.0):
+        (p.grad,) = funtorch.autograd.grad((factor * p**2).sum(), p, create_graph=True)
+        optimizer.step()
+    p.sum().backward()
+    assert x.grad.isfinite().all() and (x.grad != 0).all()

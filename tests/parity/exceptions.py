@@ -8,7 +8,6 @@ from __future__ import annotations
 from fnmatch import fnmatch
 
 UNPOOL = "repeated indices: PyTorch's derivatives count values that were overwritten"
-RRELU = "slopes drawn for all elements; PyTorch draws for x <= 0 alone, so that other slopes follow from one seed"
 
 # (op, column, reason); patterns as in file names.
 EXCEPTIONS = (
@@ -31,9 +30,6 @@ EXCEPTIONS = (
     ("nn.functional.linear_cross_entropy.chunked*", "gradgrad", "PyTorch's chunked form has no second derivative, and says 0"),
     ("chalf", "*", "complex32: neither NumPy nor JAX has such a type"),
     ("slice", "*", "an internal kernel: users write x[a:b]"),
-    ("nn.functional.rrelu", "random", RRELU),
-    ("nn.functional.rrelu", "*grad*", RRELU),
-    ("nn.functional.rrelu", "jvp", RRELU),
     ("linalg.norm.subgradients_at_zero", "gradgrad", "0 at the kink, where PyTorch gives NaN"),
     ("sparse.sampled_addmm", "grad:*", "a sparse Tensor's gradient is sparse; PyTorch hands the dense cotangent on as it is"),
     ("masked.logaddexp", "gradgrad", "0 where both elements count as -inf, where PyTorch gives NaN"),

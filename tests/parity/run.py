@@ -18,7 +18,7 @@ for place in (HERE.parents[1], HERE.parent):  # the checkout (for funtorch) and 
     if str(place) not in sys.path:
         sys.path.insert(0, str(place))
 
-from parity import record, report  # noqa: E402
+from parity import record, report, resuming  # noqa: E402
 from parity.pool import NoCandidateError, Pool, Row, Task  # noqa: E402
 from parity.suites import Settings, all_columns, suites, wanted  # noqa: E402
 
@@ -39,6 +39,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--census", type=Path, nargs="+", default=[], help="TSVs of names and how many codebases use them")
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / "build" / "parity", help="folder of the report")
     parser.add_argument("--json", type=Path, help="write all cells to this file")
+    parser.add_argument("--resume", type=Path, help="file of finished rows: those in it are not run again, new ones are added")
     parser.add_argument("--record", action="store_true", help="make this run's figures the ones to keep")
     parser.add_argument("--modules", action="store_true", help="the module database too")
     parser.add_argument("--optimizers", action="store_true", help="the optimiser database too")
@@ -72,13 +73,15 @@ def plan(settings: Settings) -> tuple[list[Task], dict[str, str]]:
 
 
 class Progress:
-    """Collects rows and prints a line now and then."""
+    """Collects rows, writes each to the file of a run that may be resumed, and prints a line now and then."""
 
-    def __init__(self, total: int):
-        self.total, self.start, self.rows = total, time.monotonic(), []
+    def __init__(self, total: int, rows: list[Row], file: Path | None):
+        self.total, self.start, self.rows, self.file = total, time.monotonic(), rows, file
 
     def __call__(self, row: Row) -> None:
         self.rows.append(row)
+        if self.file:
+            resuming.append(self.file, row)
         if len(self.rows) % PROGRESS_EVERY == 0 or len(self.rows) == self.total:
             seconds = int(time.monotonic() - self.start)
             letters = "".join(record.letters(r, list(r.cells)) for r in self.rows)
@@ -95,10 +98,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     settings = settings_of(options)
     tasks, families = plan(settings)
-    progress = Progress(len(tasks))
+    before = resuming.read(options.resume, tasks) if options.resume else []
+    finished = {(row.suite, row.name) for row in before}
+    progress = Progress(len(tasks), before, options.resume)
     stopped = False
     try:
-        Pool(settings, options.jobs, progress).run(tasks)
+        Pool(settings, options.jobs, progress).run(task for task in tasks if task[:2] not in finished)
     except NoCandidateError as error:
         print(f"{settings.candidate} cannot be imported: {error}", file=sys.stderr)
         return 2

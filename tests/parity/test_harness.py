@@ -12,7 +12,7 @@ from torch.testing._internal.opinfo.core import SampleInput
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from parity import ops, record, report, rounding  # noqa: E402
+from parity import ops, record, report, resuming, rounding  # noqa: E402
 from parity.aspects import Form  # noqa: E402
 from parity.candidate import MismatchError, Side  # noqa: E402
 from parity.columns import COLUMNS  # noqa: E402
@@ -190,3 +190,18 @@ def test_a_crash_costs_one_cell_and_the_run_goes_on():
     assert cells["optim.repr"].letter == "F" and "died" in cells["optim.repr"].reason
     assert cells["optim.steps"].letter == "P"
     assert dict(os.environ) == before
+
+
+def test_a_resumed_run_takes_whole_rows_of_its_own_columns(tmp_path):
+    path, tasks = tmp_path / "rows", [("ops", name, ("a", "b")) for name in ("sin", "cos", "tan")]
+    assert resuming.read(path, tasks) == []
+    whole = Row("ops", "sin", {"a": Cell("P"), "b": Cell("F", "wrong")}, {"a": 0.5}, {"sort": 2})
+    for row in (
+        Row("ops", "sin", dict.fromkeys("ab", Cell("P"))),
+        whole,
+        Row("ops", "cos", {"a": Cell("P")}),
+        Row("modules", "tan"),
+    ):
+        resuming.append(path, row)
+    path.write_text(path.read_text() + '{"suite": "ops", "na')
+    assert resuming.read(path, tasks) == [whole]

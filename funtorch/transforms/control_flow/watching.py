@@ -59,6 +59,7 @@ class Lifting(Nested):
     """Watches one run of a function on tracers."""
 
     cuts: Any = True
+    keyed = True
 
     def __init__(self, met: Met) -> None:
         super().__init__()

@@ -6,8 +6,8 @@ tier runs its Tensors with NumPy (see `core.forked`). Started by "spawn" or "for
 the CPU: it must never claim a GPU.
 
 Funtorch's own compiling thread stands still while a worker is forked. A thread of the user's that is inside of JAX at that
-very moment may hold a lock of jaxlib's, on which the worker then waits for ever (seen once in some 1000 forks beside a thread
-that did nothing but compile): such programs take "spawn".
+very moment may hold a lock of jaxlib's, on which the worker would wait for ever, as soon as it traces something. So it traces
+first of all, and then says that it is ready; one that does not is replaced (see `_pool`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
 from typing import Any
 
+import numpy as np
+
 from . import _resume
 from ._channel import Channel
 from ._fetching import Source
@@ -32,9 +34,9 @@ from .worker import WorkerInfo, become
 # How often an idle worker looks whether the main process is still there; as a rule the line tells it at once.
 _LOOK_AROUND = 5.0
 
-# Tasks: (kind, number, keys). Answers: (kind, number, batch, RemoteError or state).
+# Tasks: (kind, number, keys). Answers: (kind, number, batch, RemoteError or state), and once, before all others, READY.
 FETCH, EPOCH, STATE = "fetch", "epoch", "state"
-BATCH, ERROR, END = "batch", "error", "end"
+BATCH, ERROR, END, READY = "batch", "error", "end", "ready"
 
 
 @dataclasses.dataclass
@@ -94,9 +96,22 @@ def work(own_backend: OwnBackend | None, job: Job, line: Channel, inherited: Seq
 
         stay_on_host()
         settings.enabled = False
+        _trace_something()
     # The main process no longer listens, or is gone.
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        line.send((READY, 0, None))
         _Worker(job, line).run()
+
+
+def _trace_something() -> None:
+    """Take the locks that ops take when they are traced. Where one was inherited locked, this never returns."""
+    import jax
+    import jax.numpy as jnp
+
+    def function(x: Any) -> Any:  # new to JAX each time
+        return jnp.where(jnp.sin(x) > 0, x, 0.0).sum()
+
+    jax.make_jaxpr(jax.jit(function))(np.float32(1.0))
 
 
 class _Worker:

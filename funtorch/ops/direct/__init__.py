@@ -1,0 +1,1 @@
+"""Direct forms (see `core.direct`) of the ops that most programs begin with."""

@@ -1,0 +1,174 @@
+"""Attention in one kernel: cuDNN's on a CUDA GPU and Pallas' flash attention on a TPU, both as JAX offers them.
+
+A kernel gives the value and the first derivatives in reverse mode. All other derivatives, of either, are those of
+the plain formula: a kernel has none. A place that the chosen kernel can't serve (see `_KERNELS`) runs the formula.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.op import Op
+from .declare import Array
+
+LOWEST = -1e30  # added to a score in place of -inf, of which the kernels make NaN; exp of it is 0 as well
+WIDEST_CUDNN, WIDEST_FLASH, TILE = 128, 128, 128
+
+
+class Plan(NamedTuple):
+    """What is known of a call: ``platform`` of the kernel, and the op's statics."""
+
+    platform: str
+    causal: bool
+    scale: float | None
+    groups: bool
+
+
+class Shapes(NamedTuple):
+    """Of queries (B, H, L, D), keys (B, G, S, D), values (B, G, S, E) and the mask, None where there is none."""
+
+    query: tuple[int, ...]
+    key: tuple[int, ...]
+    value: tuple[int, ...]
+    mask: tuple[int, ...] | None
+
+
+@functools.lru_cache(maxsize=1)
+def platform_of_kernels() -> str | None:
+    """ "cuda" or "tpu", if JAX runs on such and a kernel is known for it."""
+    found: str = jax.default_backend()
+    return {"gpu": "cuda", "cuda": "cuda", "tpu": "tpu"}.get(found)
+
+
+def served(shapes: Shapes, dtype: Any, plan: Plan) -> bool:
+    """Whether the kernel of the plan's platform can do this."""
+    query, key, value, mask = shapes
+    if any(len(shape) != 4 or 0 in shape for shape in shapes[:3]):
+        return False
+    heads = key[1] if not plan.groups or query[1] % key[1] else query[1]
+    fits = query[0] == key[0] == value[0] and query[1] == heads and key[1:3] == value[1:3] and query[3] == key[3] == value[3]
+    square = query[2] == key[2] or not plan.causal  # a causal mask begins in another corner in some kernels
+    full = (query[0], query[1], query[2], key[2])
+    spread = mask is None or (len(mask) <= 4 and all(m in (1, f) for m, f in zip(reversed(mask), reversed(full), strict=False)))
+    return fits and square and spread and _KERNELS[plan.platform].takes(query[2], key[2], query[3], np.dtype(dtype).name)
+
+
+def _cudnn_takes(queries: int, keys: int, width: int, dtype: str) -> bool:
+    return dtype in ("float16", "bfloat16") and width % 8 == 0 and width <= WIDEST_CUDNN and queries % 2 == keys % 2 == 0
+
+
+def _flash_takes(queries: int, keys: int, width: int, dtype: str) -> bool:
+    return dtype in ("float32", "bfloat16") and queries % TILE == keys % TILE == 0 and width % 8 == 0 and width <= WIDEST_FLASH
+
+
+def _cudnn(plan: Plan, query: Array, key: Array, value: Array, bias: Array | None) -> Array:
+    q, k, v = (jnp.swapaxes(a, 1, 2) for a in (query, key, value))  # (B, L, H, D)
+    bias = None if bias is None else bias.astype(query.dtype)
+    made = jax.nn.dot_product_attention(q, k, v, bias, scale=plan.scale, is_causal=plan.causal, implementation="cudnn")
+    return jnp.swapaxes(made, 1, 2)  # (B, H, L, D)
+
+
+def _flash(plan: Plan, query: Array, key: Array, value: Array, bias: Array | None) -> Array:
+    from jax.experimental.pallas.ops.tpu.flash_attention import flash_attention
+
+    times = query.shape[1] // key.shape[1]
+    k, v = (jnp.repeat(a, times, axis=1) for a in (key, value))
+    scale = 1 / math.sqrt(query.shape[-1]) if plan.scale is None else plan.scale
+    made: Array = flash_attention(query, k, v, bias, causal=plan.causal, sm_scale=scale)
+    return made
+
+
+class Kernel(NamedTuple):
+    """``run(plan, query, key, value, bias)`` for what ``takes(L, S, D, dtype)``; ``wide``: it may be traced with 64 bits on."""
+
+    run: Callable[..., Array]
+    takes: Callable[..., bool]
+    wide: bool
+
+
+_KERNELS = {"cuda": Kernel(_cudnn, _cudnn_takes, True), "tpu": Kernel(_flash, _flash_takes, False)}
+
+
+def _with_mask(plan: Plan, query: Array, key: Array, value: Array, mask: Array | None) -> Array:
+    """The kernel with a mask of PyTorch's: bools or floats, of which a row may hide every key."""
+    run = functools.partial(_KERNELS[plan.platform].run, plan)
+    if mask is None:
+        return run(query, key, value, None)
+    full = (*query.shape[:3], key.shape[2])
+    seen = mask if mask.dtype == bool else mask > -jnp.inf
+    bias = jnp.where(seen, 0.0 if mask.dtype == bool else mask.astype(jnp.float32), LOWEST).astype(jnp.float32)
+    bias = jnp.broadcast_to(bias, full)
+    if query.dtype == jnp.float16:
+        bias = jnp.maximum(bias, float(jnp.finfo(jnp.float16).min) / 2)
+    some = jnp.any(jnp.broadcast_to(seen, full), axis=-1, keepdims=True)
+    return jnp.where(some, run(query, key, value, bias), 0)
+
+
+class FusedOp(Op):
+    """Attention whose gradients of queries, keys and values are the kernel's too."""
+
+    __slots__ = ("plan", "plain")
+
+    def __init__(self, plan: Plan, plain: Callable[..., Array]) -> None:
+        super().__init__(self._value(plan, plain), "scaled_dot_product_attention")
+        self.plan, self.plain = plan, plain
+
+    def vjp(self, mask: tuple[bool, ...]) -> Op:
+        """As `Op.vjp`; the gradient of a mask of floats is the formula's."""
+        if mask not in self._vjp:
+            slow = Op(self.plain, self.name).vjp(mask).fn
+            fast = functools.partial(_gradients, self.plan, mask)
+            self.set_vjp(mask, Op(_with_slow_slopes(_where(self.plan, fast, slow), slow), f"{self.name}_backward"))
+        return super().vjp(mask)
+
+    @staticmethod
+    def _value(plan: Plan, plain: Callable[..., Array]) -> Callable:
+        def fused(query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
+            with _narrow(plan):
+                return _with_mask(plan, query, key, value, mask)
+
+        return _with_slow_slopes(_where(plan, fused, plain), plain)
+
+
+def _narrow(plan: Plan) -> Any:
+    return jax.enable_x64(_KERNELS[plan.platform].wide)
+
+
+def _where(plan: Plan, fast: Callable, slow: Callable) -> Callable:
+    """A Tensor on an accelerator's machine may be on its CPU: which it is, is known when the program is compiled."""
+    return lambda *args: jax.lax.platform_dependent(*args, default=slow, **{plan.platform: fast})
+
+
+def _with_slow_slopes(value: Callable, slow: Callable) -> Callable:
+    """``value``, whose derivatives are those of ``slow``."""
+    function = jax.custom_jvp(value)
+
+    @function.defjvp
+    def slopes(primals: tuple, tangents: tuple) -> tuple:
+        return function(*primals), jax.jvp(slow, primals, tangents)[1]
+
+    return function
+
+
+def _gradients(plan: Plan, mask: tuple[bool, ...], *args: Array) -> tuple:
+    """The kernel's gradients of the marked among (query, key, value, mask); the last of ``args`` is the result's."""
+    inputs, g = args[:-1], args[-1]
+    with _narrow(plan):
+        given = inputs[3] if len(inputs) > 3 else None
+        marked = [i for i in range(3) if mask[i]]
+
+        def run(*some: Array) -> Array:
+            placed = list(inputs[:3])
+            for i, each in zip(marked, some, strict=True):
+                placed[i] = each
+            return _with_mask(plan, *placed, given)
+
+        grads = jax.vjp(run, *[inputs[i] for i in marked])[1](g)
+    return tuple(grads)
