@@ -3,6 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 # make test ENGINE=host (or kernel): the same with every operation in one of the engine's tiers; make parity likewise.
 export FUNTORCH_ENGINE := $(or $(ENGINE),$(FUNTORCH_ENGINE))
+# With kernels alone most of the time is XLA's: all of them are kept, and the next run takes a third of it.
+ifeq ($(FUNTORCH_ENGINE),kernel)
+export JAX_COMPILATION_CACHE_DIR := $(CURDIR)/build/kernels
+export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0
+export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES := -1
+endif
 
 .PHONY: demo test parity bench lint docs clean
 

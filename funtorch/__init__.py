@@ -127,7 +127,7 @@ def __getattr__(name):
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY_HOME:
         return getattr(_importlib.import_module(f"{__name__}.{_LAZY_HOME[name]}"), name)
-    if name.startswith("__"):
+    if name.startswith("__") and name not in ("__config__", "__future__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .naming.missing import resolve
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from . import devices
 from .chips import Chips
-from .errors import NoChipError
 from .devices import device
+from .errors import NoChipError
 
 __all__ = [
     "current_accelerator", "current_device_idx", "current_device_index", "device_count", "device_index", "empty_cache",

@@ -150,3 +150,6 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_sh
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True, preserve_parameters: bool = False) -> Any:
     """Raises NotImplementedError."""
     raise MissingError(NO_FILES.format("freeze"))
+
+
+del annotations  # the name of a module in PyTorch

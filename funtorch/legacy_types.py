@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -86,6 +87,14 @@ def _types(module: str, is_cuda: bool) -> dict[str, TensorType]:
 
 CPU_TYPES = _types("torch", False)
 CUDA_TYPES = _types("torch.cuda", True)
+
+
+def _named(name: str, is_cuda: bool) -> TensorType:
+    return (CUDA_TYPES if is_cuda else CPU_TYPES)[name]
+
+
+# They say that they are of "torch", where a pickle would look for them.
+copyreg.pickle(TensorType, lambda kind: (_named, (kind.__name__, kind.is_cuda)))  # type: ignore[arg-type, return-value]
 
 
 def set_default_tensor_type(t: Any, /) -> None:

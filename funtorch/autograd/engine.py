@@ -106,12 +106,18 @@ def backward(
             roots, cotangents, targets, create_graph=create_graph,
             retain_graph=create_graph if retain_graph is None else retain_graph, olds=olds,
         )  # fmt: skip
-    receivers = [place[0].tensor if type(place[0]) is Leaf else None for place in places]
+    receivers = [_leaf_at(place) for place in places]
     if inputs is not None:
         receivers = [followed(tensor_at(t)) for t in _as_tuple(inputs)]
     for tensor, grad in zip(receivers, grads, strict=True):
         if grad is not None and tensor is not None:
             _accumulate(tensor, _for_leaf(tensor, grad), added=olds is not None and _adds(tensor), create_graph=create_graph)
+
+
+def _leaf_at(place: tuple[Any, int]) -> Any:
+    """The leaf that stands there, unless it has stopped requiring a gradient since it was used."""
+    tensor = place[0].tensor if type(place[0]) is Leaf else None
+    return tensor if tensor is not None and tensor._requires else None
 
 
 def _adds(tensor: Any) -> bool:
@@ -121,7 +127,7 @@ def _adds(tensor: Any) -> bool:
 
 def _held_gradients(targets: Sequence[tuple[Any, int]]) -> list[Any]:
     """What each target's gradient is to be added to."""
-    leaves = [t[0].tensor if type(t[0]) is Leaf else None for t in targets]
+    leaves = [_leaf_at(t) for t in targets]
     if state.recorder is not None:  # they are read as gradients, not as Tensors of their own
         for leaf in leaves:
             if leaf is not None:

@@ -16,7 +16,7 @@ FLOATS = ("float64", "float32", "float16", "bfloat16")
 MOST_CATEGORIES = 2**24
 
 
-def multinomial(source: MersenneTwister, weights: np.ndarray, n: int, replacement: bool) -> np.ndarray:
+def multinomial(source: MersenneTwister, weights: np.ndarray, n: int, replacement: bool, by_columns: bool = False) -> np.ndarray:
     """``n`` categories of each row with chances proportional to ``weights``.
 
     With replacement by inversion of the cumulated weights; without, or for a single draw, the greatest of
@@ -25,6 +25,7 @@ def multinomial(source: MersenneTwister, weights: np.ndarray, n: int, replacemen
 
     Args:
         weights: (categories,) or (rows, categories), floating, at least zero.
+        by_columns: whether PyTorch's weights lie in memory column after column; exponentials are drawn in that order.
 
     Returns:
         int64 (n,) or (rows, n).
@@ -40,7 +41,9 @@ def multinomial(source: MersenneTwister, weights: np.ndarray, n: int, replacemen
         return np.empty(shape, np.int64)
     if replacement and n > 1:
         return _by_inversion(source, weights, shape)
-    scores = source.exponential(weights.shape, weights.dtype)
+    scores = (
+        source.exponential(weights.T.shape, weights.dtype).T if by_columns else source.exponential(weights.shape, weights.dtype)
+    )
     with np.errstate(divide="ignore", over="ignore"):
         scores = (weights / scores).astype(weights.dtype, copy=False)
     if n == 1:

@@ -47,7 +47,7 @@ class _Chain:
         self.powers = (kind(1) / alpha[self.small]).astype(np.float64)
         self.d = (raised - kind(ONE_THIRD)).astype(np.float64)
         self.c = 1.0 / np.sqrt(9.0 * self.d)
-        self.u = ahead.see(int(2.2 * len(alpha)) + np.count_nonzero(self.small) + 64)
+        self.u = ahead.see(int(2.2 * len(alpha)) + int(np.count_nonzero(self.small)) + 64)
         self.starts: list[int] = []  # where each sample's numbers start
         self.picks: list[int] = []  # twice the place of its normal's pair, and 1 more for the second of it
 

@@ -186,9 +186,9 @@ class MersenneTwister(MersenneState):
         left = np.arange(n, 1, -1)
         return narrow(swapped(self.words(n - 1) % left + np.arange(n - 1), n), dtype)
 
-    def multinomial(self, weights: np.ndarray, n: int, replacement: bool = False) -> np.ndarray:
+    def multinomial(self, weights: np.ndarray, n: int, replacement: bool = False, by_columns: bool = False) -> np.ndarray:
         """``n`` categories of each row: int64 (n,) or (rows, n); see :func:`categories.multinomial`."""
-        return categories.multinomial(self, weights, n, replacement)
+        return categories.multinomial(self, weights, n, replacement, by_columns)
 
     def poisson(self, rate: np.ndarray) -> np.ndarray:
         """Counts with mean ``rate``, in its shape and dtype; see :func:`samplers.poisson`."""

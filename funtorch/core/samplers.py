@@ -1,6 +1,7 @@
 """Draws that take as many numbers as they turn out to need.
 
-Rejection is a loop over elements, as the stream is: what an element takes decides where the next one starts.
+What an element takes of the stream decides where the next one starts. Where there are few laws, `chains` looks at all places of
+the stream at once; where each element has a law of its own, it is a loop over the elements.
 Numbers are combined in the precision PyTorch combines them in, which is at places that of the argument.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..errors import MissingError, OpError
 from .chains import Law, below, chained, of_few, waited
 from .gammas import gammas
-from .rejection import binomial_law, poisson_law
+from .rejection import STIRLING_TAIL, binomial_law, poisson_law
 from .rounding import narrow
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 WIDE = ("float64", "float32")
-STIRLING_TAIL = (
-    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
-    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
-)  # fmt: skip
+TAILS = STIRLING_TAIL.tolist()
 
 
 def poisson(source: MersenneTwister, rate: np.ndarray) -> np.ndarray:
@@ -127,7 +125,13 @@ def _binomial_law(n: float, p: float, dtype: np.dtype) -> Law:
         law: Law = functools.partial(binomial_law, trials=n, chance=small, dtype=dtype)
     else:
         law = functools.partial(waited, log_q=float(dtype.type(math.log1p(-small))), trials=n)
-    return law if p <= 0.5 else lambda u: (lambda ends, values: (ends, n - values))(*law(u))
+    return law if p <= 0.5 else functools.partial(_less, law=law, whole=n)
+
+
+def _less(u: np.ndarray, law: Law, whole: float) -> tuple[np.ndarray, np.ndarray]:
+    """The law of what is left of ``whole``."""
+    ends, values = law(u)
+    return ends, whole - values
 
 
 def _binomial_one(n: Any, p: Any, uniforms: Iterator[float]) -> Any:
@@ -185,8 +189,9 @@ def _btrs(n: Any, p: Any, uniforms: Iterator[float]) -> Any:
 
 def _stirling_tail(k: float) -> float:
     """log k! less Stirling's formula."""
-    if k < len(STIRLING_TAIL):
-        return STIRLING_TAIL[int(k)]
+    if k < len(TAILS):
+        tail: float = TAILS[int(k)]
+        return tail
     square = (k + 1) * (k + 1)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
 

@@ -15,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import OpError
+from .batching import at_front
 from .call import call, set_views
 from .engine import CONCRETE
 from .handle import Handle, make, value_of
-from .levels import WRAPPED, constant
+from .levels import WRAPPED, Batched, Dual, constant
 from .op import Op
 from .state import state
 from .tape import Node
@@ -26,6 +27,8 @@ from .tape import Node
 _IDENTITY = Op(lambda x: x, "alias", view=True)
 # Where JAX differentiates the trace itself, the values alone have to go on there too.
 _DETACH = Op(jax.lax.stop_gradient, "detach", view=True)
+# A value that requires no grad over all of a Tensor that does: it still requires grad, and the gradient of what it was is zero.
+_OVER = Op(lambda x, value: value, "copy")
 for _whole in (_IDENTITY, _DETACH):
     _whole.inverse = lambda base, value: value
     _whole.layout = lambda shape, strides, offset: (shape, strides, offset)
@@ -137,16 +140,34 @@ def refresh(view: Handle) -> None:
         take(view, value)
 
 
+def _share_with(former: Handle, target: Handle) -> None:
+    """Make the views of ``target`` views of ``former``, which has its elements."""
+    for ref in target._views or ():
+        view = ref()
+        if view is not None and view._base is target:
+            refresh(view)
+            view._base, view._seen = former, former._writes
+    former._views, target._views = target._views, None
+
+
+def reshape_data(target: Handle, seen: Handle, link: Link) -> None:
+    """Make ``target``, which is no view, look as ``seen`` does, its view through ``link``; its views stay with its elements."""
+    if any(ref() is not seen and ref() is not None for ref in target._views or ()):
+        former = make(target._payload, target._birth)
+        take(former, target)
+        former._writes, former._uncounted = target._writes, target._uncounted
+        _share_with(former, target)
+        target._base, target._chain, target._seen = former, (link,), former._writes
+        note_view(former, target)
+    seen._base = None
+    take(target, seen)
+    target._writes += 1
+
+
 def replace_data(target: Handle, payload: Any) -> None:
     """Give ``target`` other elements; views of it stay with those that it had."""
     if target._views:
-        former = make(value_of(target), target._birth)
-        for ref in target._views:
-            view = ref()
-            if view is not None and view._base is target:
-                refresh(view)
-                view._base, view._seen = former, 0
-        former._views, target._views = target._views, None
+        _share_with(make(value_of(target), target._birth), target)
     target._payload = payload
     if type(target._node) is Node:
         target._node.overwritten = True
@@ -164,12 +185,24 @@ def replay(view: Handle, chain: tuple[Link, ...]) -> Any:
 
 
 def take(target: Handle, new: Handle) -> None:
-    """Give ``target`` the payload and the place on the tape that ``new`` has."""
+    """Give ``target`` the payload and the place on the tape that ``new`` has; the gradient it retains is now the new value's."""
+    if target._retains and new._node is not target._node:
+        _move_retention(target, new)
     target._payload = new._payload
     target._requires = new._requires
     target._node = new._node
     target._output = new._output
     target._level = new._level
+
+
+def _move_retention(target: Handle, new: Handle) -> None:
+    before: Any = target._node
+    after: Any = new._node
+    if before is not None:
+        (before.retained or {}).pop(target._output, None)
+    if after is not None:
+        after.retained = {} if after.retained is None else after.retained
+        after.retained[new._output] = target
 
 
 def write(target: Handle, new: Handle) -> None:
@@ -179,6 +212,8 @@ def write(target: Handle, new: Handle) -> None:
     """
     base = target._base
     if base is None:
+        if state.grad and target._node is not None and not new._requires:
+            new = call(_OVER, (target, new))
         _put(target, new, history=state.grad)
         return
     if shares_values(target):  # of all of the base, or of a part: `x[1:].detach()`
@@ -213,19 +248,55 @@ def write(target: Handle, new: Handle) -> None:
         return
     new = _written(base, target._chain, new, not target._detached)
     if target._detached:
-        write_values(base, new)
+        _write_without_grad(base, new)
     else:
         write(base, new)
 
 
 def write_values(target: Handle, new: Handle) -> None:
-    """Give ``target`` the value of ``new``, and leave its history as it is."""
-    value = make(constant(new._payload), new._birth)
+    """Give ``target`` the value of ``new``, and leave its history and its tangents as they are."""
+    value = make(_with_values(value_of(target), constant(new._payload), True), new._birth)
+    _write_without_grad(target, value)
+
+
+def _write_without_grad(target: Handle, new: Handle) -> None:
     before, state.grad = state.grad, False
     try:
-        write(target, value)
+        write(target, new)
     finally:
         state.grad = before
+
+
+def _with_values(old: Any, new: Any, tangents: bool) -> Any:
+    """The payload ``new`` with the places on the tape that ``old`` has at the levels below, and with its ``tangents``."""
+    if type(old) not in WRAPPED:
+        return new
+    level = old.level
+    same = type(new) in WRAPPED and new.level is level
+    if not same and type(new) in WRAPPED and new.level.depth > level.depth:
+        return new
+    if type(old) is Dual:
+        primal, tangent = (new.primal, new.tangent) if same else (make(new), None)
+        return Dual(level, _in_place_of(old.primal, primal, tangents), old.tangent if tangents else tangent)
+    if not _has_history(old.inner):
+        return new
+    lanes = new if same else Batched(level, make(new), None)
+    if lanes.axis == old.axis:
+        return Batched(level, _in_place_of(old.inner, lanes.inner, tangents), old.axis)
+    front = at_front(old, level.size)
+    return Batched(level, _in_place_of(front, at_front(lanes, level.size), tangents), 0)
+
+
+def _has_history(inner: Handle) -> bool:
+    return inner._requires or type(value_of(inner)) in WRAPPED
+
+
+def _in_place_of(old: Handle, new: Handle, tangents: bool) -> Handle:
+    if not _has_history(old):
+        return new
+    found: Any = make(_with_values(value_of(old), value_of(new), tangents), new._birth)
+    found._requires, found._node, found._output, found._level = old._requires, old._node, old._output, old._level
+    return found
 
 
 def _written(base: Any, chain: tuple[Link, ...], new: Any, recording: bool) -> Any:
@@ -257,17 +328,22 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
     payload = new._payload
     if type(payload) in WRAPPED and target._birth < payload.level.depth:
         _check_outer(target, new)
+    note_change(target)
+    if history:
+        take(target, new)
+    else:
+        target._payload = _with_values(target._payload, payload, False)
+        if type(target._node) is Node:
+            target._node.overwritten = True
+    target._writes += 1
+
+
+def note_change(target: Handle) -> None:
+    """Tell the recorder and the open transforms that ``target`` is about to change."""
     if state.recorder is not None:
         state.recorder.write(target)
     if state.levels:
         state.levels[-1].keep(target)
-    if history:
-        take(target, new)
-    else:
-        target._payload = payload
-        if type(target._node) is Node:
-            target._node.overwritten = True
-    target._writes += 1
 
 
 def _check_outer(target: Handle, new: Handle) -> None:

@@ -23,8 +23,8 @@ class Poisson(ExponentialFamily):
     Raises:
         ValueError: ``rate`` is negative.
 
-    >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(0.0))
-    tensor(-2.)
+    >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(1.0))
+    tensor(-1.3069)
     """
 
     arg_constraints = {"rate": constraints.nonnegative}

@@ -36,8 +36,8 @@ def prepare() -> None:
     """Let the processes that multiprocessing starts anew from now on have funtorch as torch."""
     if getattr(spawn.get_preparation_data, "of_funtorch", False):
         return
-    spawn.get_preparation_data = _with_funtorch(spawn.get_preparation_data)
-    forkserver.set_forkserver_preload = _loaded_first(forkserver.set_forkserver_preload)
+    spawn.get_preparation_data = _with_funtorch(spawn.get_preparation_data)  # type: ignore[assignment]
+    forkserver.set_forkserver_preload = _loaded_first(forkserver.set_forkserver_preload)  # type: ignore[assignment]
     forkserver.set_forkserver_preload(["__main__"])  # multiprocessing's default
 
 
@@ -50,12 +50,12 @@ def _with_funtorch(data_of: Callable[[str], dict[str, Any]]) -> Callable[[str], 
     return get_preparation_data
 
 
-def _loaded_first(preload: Callable[[Sequence[str]], None]) -> Callable[[Sequence[str]], None]:
-    """The server that forks the others may import modules for them: not the script, and not before `preloaded`."""
+def _loaded_first(preload: Callable[[list[str]], None]) -> Callable[[Sequence[str]], None]:
+    """The server that forks the others may import modules for them: not the script, and not before `_preloaded`."""
 
     def set_forkserver_preload(modules_names: Sequence[str]) -> None:
         if not all(type(name) is str for name in modules_names):
             raise TypeError("module_names must be a list of strings")
-        preload([f"{__package__}.preloaded", *(name for name in modules_names if name != "__main__")])
+        preload([f"{__package__}._preloaded", *(name for name in modules_names if name != "__main__")])
 
     return set_forkserver_preload

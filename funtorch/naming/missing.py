@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from ..errors import MissingError
+from .operators import operators
 from .table import modules
 
 
@@ -39,10 +40,11 @@ class Base(metaclass=NotThere):
 def stand_in(path: str) -> type:
     """The thing that stands for the name ``path``. What is called an error may stand after ``except``: it is never raised."""
     name = path.rpartition(".")[2]
+    shown = path.removeprefix("torch.") if path.startswith("torch.functorch.") else path
     return NotThere(
         name,
         (Base, Exception) if name.endswith(("Error", "Exception")) else (Base,),
-        {"__qualname__": path, "__module__": "funtorch", "__doc__": f"{path} is not in funtorch."},
+        {"__qualname__": shown, "__module__": "funtorch", "__doc__": f"{shown} is not in funtorch."},
     )
 
 
@@ -51,6 +53,8 @@ def resolve(module: str, name: str) -> Any:
 
     It's what funtorch has under another of its names, or a `stand_in`. Raises AttributeError for what is no name of PyTorch's.
     """
+    if module == "torch.ops":
+        return operators(name)
     other = modules().get(module, {}).get(name)
     if other is None and f"{module}.{name}" in modules():
         return importlib.import_module(f"fun{module}.{name}")
@@ -80,7 +84,7 @@ def complete(module: ModuleType) -> None:
                 pass
         if name == "__path__" and is_package():
             return []  # in PyTorch it is a package: the finder has its modules
-        if name.startswith("__"):
+        if name.startswith("__") and f"{path}.{name}" not in modules():
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         return resolve(path, name)
 

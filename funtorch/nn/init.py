@@ -16,9 +16,11 @@ import numpy as np
 from ..autograd.modes import no_grad
 from ..core.call import call
 from ..core.op import Op
+from ..core.views import memory_order
 from ..dtypes import bool_
 from ..errors import ArgumentValueError
 from ..ops import registry
+from ..ops.random import in_memory_order, sample
 
 __all__ = [
     "calculate_gain", "uniform_", "normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "eye_", "dirac_",
@@ -105,7 +107,7 @@ def _redrawn_normal(tensor: Any, mean: float, std: float, a: float, b: float, ge
     tensor.normal_(mean, std, generator=generator)
     low, high = (float(np.asarray(end, tensor.dtype.numpy)) for end in (a, b))
     while bool((outside := (tensor < low) | (tensor > high)).any()):
-        fresh = _torch["empty_like"](tensor).normal_(mean, std, generator=generator)
+        fresh = _drawn_like(tensor, "normal", generator, mean, std, contiguous=memory_order(tensor) is None)
         tensor.copy_(_torch["where"](outside, fresh, tensor))
 
 
@@ -113,13 +115,17 @@ def _accepted_uniform(tensor: Any, mean: float, std: float, a: float, b: float, 
     """Propose numbers uniform on [a, b], and take each with the share of the greatest density that its own has."""
     mode = max(a, min(mean, b))
     highest = -0.5 * ((mode - mean) / std) ** 2
-    proposal, chance = _torch["empty_like"](tensor), _torch["empty_like"](tensor)
     pending = _torch["ones_like"](tensor, dtype=bool_)
     while bool(pending.any()):
-        proposal.uniform_(a, b, generator=generator)
+        proposal = _drawn_like(tensor, "uniform", generator, a, b)
         tensor.copy_(_torch["where"](pending, proposal, tensor))
         height = ((proposal - mean) / std).pow(2) * -0.5 - highest
-        pending = pending & (chance.uniform_(generator=generator).log() > height)
+        pending = pending & (_drawn_like(tensor, "uniform", generator).log() > height)
+
+
+def _drawn_like(tensor: Any, kind: str, generator: Any, *parameters: float, **named: Any) -> Any:
+    """New numbers for a tensor's elements, in the order in which they lie in memory."""
+    return in_memory_order(tensor, lambda shape: sample(kind, shape, tensor.dtype, generator, *map(float, parameters), **named))
 
 
 def constant_(tensor: Any, val: float) -> Any:
@@ -285,7 +291,7 @@ def _old(new: Callable) -> Callable:
         )
         return new(*args, **kwargs)
 
-    old.__name__ = new.__name__[:-1]
+    old.__name__ = old.__qualname__ = new.__name__[:-1]
     old.__doc__ = f"`{new.__name__}`, with a warning."
     return old
 

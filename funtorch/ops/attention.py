@@ -9,10 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.call import call
 from ..core.meta import is_meta
 from ..errors import OpError
 from .activation import PURE
 from .declare import Array, function, op
+from .fused_attention import Plan, Shapes, allowed, fused_op, plan_of, platform_of_kernels
 from .linear import C_NAMES
 from .random import bernoulli_mask
 
@@ -87,6 +89,10 @@ def _attention(
     query: Array, key: Array, value: Array, attn_mask: Array | None, kept: Array | None, p, is_causal, scale, enable_gqa
 ):
     """softmax(q k^T scale + mask) v, with the weights multiplied by ``kept`` / (1 - p)."""
+    return _formula(query, key, value, attn_mask, kept, p, is_causal, scale, enable_gqa)
+
+
+def _formula(query, key, value, attn_mask, kept, p, is_causal, scale, enable_gqa) -> Array:
     _check(query, key, value, attn_mask, is_causal)
     kind = query.dtype
     q, k, v = (a.astype(jnp.float32) if a.dtype.itemsize <= 2 else a for a in (query, key, value))
@@ -99,6 +105,19 @@ def _attention(
     if kept is not None:
         weights = weights * (kept.astype(weights.dtype) * (0 if p == 1 else 1 / (1 - p)))
     return jnp.matmul(weights, v).astype(kind)  # (*, L, E)
+
+
+def _planned(query: Array, key: Array, value: Array, mask: Array | None, plan: Plan) -> Array:
+    return _formula(query, key, value, mask, None, 0.0, plan.causal, plan.scale, plan.groups)
+
+
+def _fused(inputs: tuple, dropped: bool, causal: bool, scale: float | None, groups: bool) -> Any:
+    """The result of a kernel of the accelerator's, or None where there is none that can do this."""
+    given = [t for t in inputs if t is not None]
+    shapes = Shapes(*(None if t is None else tuple(t.shape) for t in inputs))  # type: ignore[arg-type]
+    uneven = any(t.dtype is not given[0].dtype for t in given[1:3]) or (causal and len(given) > 3)
+    plan = plan_of(shapes, given[0].dtype.numpy, dropped or uneven, causal, scale, groups)
+    return None if plan is None else call(fused_op(plan, _planned), given)
 
 
 @function("nn.functional")
@@ -121,7 +140,9 @@ def scaled_dot_product_attention(
         (*, H, L, E); 0 for a query that sees no key.
 
     Raises:
-        RuntimeError: sizes or types that don't fit, or both a mask and ``is_causal``.
+        RuntimeError: sizes or types that don't fit, both a mask and ``is_causal``, or no kernel left by `sdpa_kernel`.
+
+    On a CUDA GPU and a TPU it is one kernel, JAX's, where that can do it (see docs/differences.md).
 
     Source: Vaswani et al., "Attention Is All You Need", 2017, eq. 1.
     """
@@ -130,4 +151,9 @@ def scaled_dot_product_attention(
         batch = np.broadcast_shapes(tuple(query.shape[:-2]), tuple(query.shape[:-2] if enable_gqa else key.shape[:-2]))
         kept = bernoulli_mask((*batch, query.shape[-2], key.shape[-2]), 1 - dropout_p, query.dtype)
     factor = None if scale is None else float(scale)
+    if platform_of_kernels() is not None or len(allowed) > 1:
+        inputs = (query, key, value, attn_mask)
+        made = _fused(inputs, kept is not None, bool(is_causal), factor, bool(enable_gqa))
+        if made is not None:
+            return made
     return _attention(query, key, value, attn_mask, kept, float(dropout_p), bool(is_causal), factor, enable_gqa)

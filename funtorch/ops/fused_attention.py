@@ -16,10 +16,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.op import Op
+from ..core.state import state
+from ..errors import OpError
 from .declare import Array
 
 LOWEST = -1e30  # added to a score in place of -inf, of which the kernels make NaN; exp of it is 0 as well
 WIDEST_CUDNN, WIDEST_FLASH, TILE = 128, 128, 128
+
+
+FUSED = frozenset({"FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"})
+# The names of PyTorch's kernels that may be used, by the `sdpa_kernel` that are open: here there are a fused one and a plain one.
+allowed: list[frozenset[str]] = [FUSED | {"MATH"}]
+NO_KERNEL = "No available kernel.  Aborting execution."
+NO_BACKEND = (
+    "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel and "
+    "the fused kernels."
+)
 
 
 class Plan(NamedTuple):
@@ -42,9 +54,31 @@ class Shapes(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def platform_of_kernels() -> str | None:
-    """ "cuda" or "tpu", if JAX runs on such and a kernel is known for it."""
-    found: str = jax.default_backend()
-    return {"gpu": "cuda", "cuda": "cuda", "tpu": "tpu"}.get(found)
+    """The key in `_KERNELS` of the platform on which JAX runs, or None if there is no kernel for it."""
+    return {"gpu": "cuda", "cuda": "cuda", "tpu": "tpu"}.get(jax.default_backend())
+
+
+def plan_of(shapes: Shapes, dtype: Any, dropped: bool, causal: bool, scale: float | None, groups: bool) -> Plan | None:
+    """The plan by which a kernel runs, or None for the formula.
+
+    Raises RuntimeError where `sdpa_kernel` has excluded the formula and no other kernel can do this.
+    """
+    names, platform = allowed[-1], platform_of_kernels()
+    if platform is not None and not state.levels and not dropped and names & FUSED:
+        plan = Plan(platform, causal, scale, groups)
+        if served(shapes, dtype, plan):
+            return plan
+    if "MATH" not in names:
+        _without_formula(names, platform, len(shapes.query) == 4 and not dropped)
+    return None
+
+
+def _without_formula(names: frozenset[str], platform: str | None, usual: bool) -> None:
+    """On the CPU PyTorch has a flash kernel, for which the formula stands in here."""
+    if platform is not None or ("FLASH_ATTENTION" in names and not usual):
+        raise OpError(NO_KERNEL)
+    if "FLASH_ATTENTION" not in names:
+        raise OpError(NO_BACKEND)
 
 
 def served(shapes: Shapes, dtype: Any, plan: Plan) -> bool:
@@ -124,7 +158,7 @@ class FusedOp(Op):
         """As `Op.vjp`; the gradient of a mask of floats is the formula's."""
         if mask not in self._vjp:
             slow = Op(self.plain, self.name).vjp(mask).fn
-            fast = functools.partial(_gradients, self.plan, mask)
+            fast = _gradients_function(self.plan, mask, self.plain)
             self.set_vjp(mask, Op(_with_slow_slopes(_where(self.plan, fast, slow), slow), f"{self.name}_backward"))
         return super().vjp(mask)
 
@@ -157,18 +191,30 @@ def _with_slow_slopes(value: Callable, slow: Callable) -> Callable:
     return function
 
 
-def _gradients(plan: Plan, mask: tuple[bool, ...], *args: Array) -> tuple:
-    """The kernel's gradients of the marked among (query, key, value, mask); the last of ``args`` is the result's."""
-    inputs, g = args[:-1], args[-1]
-    with _narrow(plan):
+def _gradients_function(plan: Plan, mask: tuple[bool, ...], plain: Callable) -> Callable:
+    """From (query, key, value, mask, the result's gradient) to the gradients of the marked: the kernel's, for a mask the formula's."""
+    marked = [i for i in range(3) if mask[i]]
+
+    def gradients(*args: Array) -> tuple:
+        inputs, g = list(args[:-1]), args[-1]
         given = inputs[3] if len(inputs) > 3 else None
-        marked = [i for i in range(3) if mask[i]]
 
         def run(*some: Array) -> Array:
-            placed = list(inputs[:3])
+            placed = inputs[:3]
             for i, each in zip(marked, some, strict=True):
                 placed[i] = each
-            return _with_mask(plan, *placed, given)
+            return _with_mask(plan, placed[0], placed[1], placed[2], given)
 
-        grads = jax.vjp(run, *[inputs[i] for i in marked])[1](g)
-    return tuple(grads)
+        with _narrow(plan):
+            found = jax.vjp(run, *[inputs[i] for i in marked])[1](g) if marked else ()
+        if mask[3:] == (True,):
+            found = (*found, *jax.vjp(lambda m: plain(*inputs[:3], m), given)[1](g))
+        return tuple(found)
+
+    return gradients
+
+
+@functools.lru_cache(maxsize=256)
+def fused_op(plan: Plan, plain: Callable[..., Array]) -> FusedOp:
+    """The Op of a plan; ``plain(query, key, value, mask, plan)`` is the formula."""
+    return FusedOp(plan, lambda q, k, v, mask=None: plain(q, k, v, mask, plan))

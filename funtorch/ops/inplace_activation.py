@@ -9,6 +9,7 @@ import numpy as np
 from ..core.dims import wrap_dim
 from ..core.generators import default_generator
 from ..core.meta import is_meta
+from ..core.rounding import narrow
 from ..core.state import state
 from ..errors import OpError
 from . import activation, registry
@@ -103,7 +104,7 @@ def _drawn_slopes(input: Any, lower: float, upper: float, generator: Any) -> Any
     def slopes(values: np.ndarray) -> np.ndarray:
         made = np.ones(values.shape, values.dtype)
         sloping = np.asarray(values <= 0)
-        made[sloping] = twister.doubles(int(np.count_nonzero(sloping))) * (upper - lower) + lower
+        made[sloping] = narrow(twister.doubles(int(np.count_nonzero(sloping))) * (upper - lower) + lower, values.dtype)
         return made
 
     return by_values(input, "rrelu", slopes)

@@ -23,7 +23,7 @@ from ..core.levels import WRAPPED, Dual
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
-from ..core.views import concrete, write
+from ..core.views import concrete, memory_order, write
 from ..errors import OpError, TracedValueError
 from ..tensor import Tensor
 from . import registry
@@ -153,16 +153,17 @@ def multinomial(
     if state.recorder is not None and possible and input.dtype.is_floating_point:
         made = _categories(input, num_samples, replacement, generator)
     else:
-        made = by_values(input, "multinomial", _by_rows(num_samples, replacement, generator))
+        by_columns = memory_order(input) is not None
+        made = by_values(input, "multinomial", _by_rows(num_samples, replacement, generator, by_columns))
     return made if out is None else into(out, made, "multinomial")
 
 
-def _by_rows(count: int, replacement: bool, generator: Generator | None) -> Callable:
+def _by_rows(count: int, replacement: bool, generator: Generator | None, by_columns: bool) -> Callable:
     twister = (generator or default_generator).twister
 
     def sampler(values: np.ndarray) -> np.ndarray:
         if values.ndim <= 2:
-            return twister.multinomial(values, count, replacement)
+            return twister.multinomial(values, count, replacement, by_columns)
         rows = twister.multinomial(values.reshape(-1, values.shape[-1]), count, replacement)
         return rows.reshape(*values.shape[:-1], count)
 
@@ -198,7 +199,13 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
         twister = (generator or default_generator).twister
         dtype = self.dtype.numpy
         shape = tuple(self.shape)
-        made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - p.dim()], *shape), v, dtype=dtype))
+        order = memory_order(self)
+        if order is not None:
+            p, shape = p.expand(shape).permute(order), tuple(shape[d] for d in order)
+        rank = p.dim()
+        made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - rank], *shape), v, dtype=dtype))
+        if order is not None:
+            made = made.permute(sorted(range(len(order)), key=order.__getitem__))
     else:
         if not 0 <= p <= 1:
             raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")

@@ -143,7 +143,23 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> T
 
 def in_memory_order(tensor: Tensor, drawn: Callable[[tuple], Tensor]) -> Tensor:
     """Numbers for the elements of a Tensor, drawn in the order in which PyTorch's would lie in memory."""
-    shape, order = tuple(tensor.shape), memory_order(tensor)
+    return _permuted(tuple(tensor.shape), memory_order(tensor), drawn)
+
+
+_FORMATS = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
+
+
+def _order_asked(input: Tensor, options: dict) -> tuple[int, ...] | None:
+    """The order of memory of a result that is like ``input``, or as the option ``memory_format`` says."""
+    wanted = str(options.get("memory_format")).removeprefix("torch.")
+    return memory_order(input) if wanted in ("None", "preserve_format") else _FORMATS.get(wanted)
+
+
+def _in_order_of(input: Tensor, options: dict, drawn: Callable[[tuple], Tensor]) -> Tensor:
+    return _permuted(tuple(input.shape), _order_asked(input, options), drawn)
+
+
+def _permuted(shape: tuple, order: tuple[int, ...] | None, drawn: Callable[[tuple], Tensor]) -> Tensor:
     if order is None:
         return drawn(shape)
     return drawn(tuple(shape[d] for d in order)).permute(sorted(range(len(order)), key=order.__getitem__))
@@ -160,17 +176,17 @@ def _like(input: Tensor, options: dict) -> dict:
 @function()
 def rand_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`rand` of the size and dtype of ``input``."""
-    return in_memory_order(input, lambda shape: rand(shape, generator=generator, **_like(input, options)))
+    return _in_order_of(input, options, lambda shape: rand(shape, generator=generator, **_like(input, options)))
 
 
 @function()
 def randn_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`randn` of the size and dtype of ``input``."""
-    if memory_order(input) is None:
+    if _order_asked(input, options) is None:
         return randn(tuple(input.shape), generator=generator, **_like(input, options))
     given = _like(input, _checked(options, "randn_like"))
     kind = as_dtype(given["dtype"])
-    made = in_memory_order(input, lambda shape: sample("normal", shape, kind, generator, 0.0, 1.0, contiguous=False))
+    made = _in_order_of(input, options, lambda shape: sample("normal", shape, kind, generator, 0.0, 1.0, contiguous=False))
     return _placed(made, given)
 
 
@@ -179,7 +195,7 @@ def randint_like(
     input: Tensor, low: Any = None, high: Any = None, *, generator: Generator | None = None, **options: Any
 ) -> Tensor:
     """`randint` of the size and dtype of ``input``: ``randint_like(input, high)`` or ``randint_like(input, low, high)``."""
-    return in_memory_order(input, lambda shape: randint(low, high, shape, generator=generator, **_like(input, options)))
+    return _in_order_of(input, options, lambda shape: randint(low, high, shape, generator=generator, **_like(input, options)))
 
 
 def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | None = None) -> Tensor:
@@ -255,14 +271,17 @@ _filled_in_place("cauchy_", "cauchy", lambda self, median=0.0, sigma=1.0: ((floa
 _filled_in_place("geometric_", "geometric", lambda self, p: ((float(p),), {}))
 
 
+_NOT_GIVEN = object()  # random_(5) draws below 5, random_(5, None) from 5 on
+
+
 def _random_in_place(
-    self: Tensor, from_: Any = None, to: Any = None, *, generator: Generator | None = None, **named: Any
+    self: Tensor, from_: Any = None, to: Any = _NOT_GIVEN, *, generator: Generator | None = None, **named: Any
 ) -> Tensor:
-    """Fill this Tensor with integers: of the whole range of its dtype, below ``from_``, or in [from_, to)."""
+    """Fill this Tensor with integers: of the whole range of its dtype, below ``from_``, or in [from_, to), without an end if ``to`` is None."""
     in_place_allowed(self, "random_", state.grad)
     low = named.get("from", from_)
-    if low is not None and to is None:
-        low, to = 0, low
+    if to is _NOT_GIVEN:
+        low, to = (None, None) if low is None else (0, low)
     source = generator or default_generator
     dtype = self.dtype
     bounds: tuple[Any, Any] = (None if low is None else int(low), None if to is None else int(to))

@@ -19,6 +19,8 @@ Array = Any  # or None, where something is missing
 Maybe = Any  # an Array, or None where the mode or the model has none
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}  # in units of the hidden size
 
+ROWS = 32  # sequences from which on W_ih x is cheaper step by step: the sums stay in the cache then
+
 
 class Inputs(NamedTuple):
     """What a recurrence reads.
@@ -71,9 +73,8 @@ def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array
     return r, z, jnp.tanh(x[..., 2 * size :] + r * q), q
 
 
-def step(mode: str, sums: Array, h: Array, c: Array, given: Inputs) -> tuple[Array, Array, Array]:
-    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x."""
-    hidden = h @ given.w_hh.T
+def step(mode: str, sums: Array, hidden: Array, h: Array, c: Array, given: Inputs) -> tuple[Array, Array, Array]:
+    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x, ``hidden`` W_hh h."""
     if given.b is not None:  # here, and not for all steps at once: it costs no pass over them
         sums = sums + given.b
     if mode == "lstm":
@@ -103,14 +104,18 @@ def _kept(running: Maybe, new: Maybe, old: Maybe) -> Maybe:
 def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
     """All h (T, N, P), and for the LSTM all c (T, N, H) and gates (T, N, 4 H). Past its end a sequence keeps its state."""
 
+    # Turned once and not at each step; the barrier keeps XLA from moving that into the loop again.
+    w_ih, w_hh = jax.lax.optimization_barrier((given.w_ih.T, given.w_hh.T))
+    each = given.h.shape[0] >= ROWS
+
     def body(state: tuple, xs: tuple) -> tuple:
         h, c = state
-        sums, running = xs
-        new_h, new_c, gates = step(mode, sums, h, c, given)
+        x, running = xs
+        new_h, new_c, gates = step(mode, x @ w_ih if each else x, h @ w_hh, h, c, given)
         new = _kept(running, new_h, h), _kept(running, new_c, c)
         return new, (*new, gates)
 
-    xs = (given.sums(), _running(given))
+    xs = (given.x if each else given.sums(), _running(given))
     found: Any = jax.lax.scan(body, (given.h, given.c), xs, reverse=reverse)[1]
     return found if mode == "lstm" else found[:1]
 
@@ -146,14 +151,27 @@ def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[A
     """Tangents of the gates' sums for fixed states: (T, N, G); the GRU's r and z, and n's from the input and from the state."""
     from_x = dots.x @ given.w_ih.T
     from_x = from_x if dots.b is None else from_x + dots.b
+    from_x, from_h = from_x + _by_rows(given.x, dots.w_ih), _by_rows(before, dots.w_hh)
     if mode != "gru":
-        # Both weights at once: their gradients are then one product too.
-        both, weights = jnp.concatenate([given.x, before], -1), jnp.concatenate([dots.w_ih, dots.w_hh], -1)
-        return (from_x + both @ weights.T,)
+        return (from_x + from_h,)
     size = given.h.shape[-1]
-    from_x, from_h = from_x + given.x @ dots.w_ih.T, before @ dots.w_hh.T
     from_n = from_h[..., 2 * size :] if dots.b_hn is None else from_h[..., 2 * size :] + dots.b_hn
     return from_x[..., : 2 * size] + from_h[..., : 2 * size], from_x[..., 2 * size :], from_n
+
+
+def _by_rows(x: Array, weights: Array) -> Array:
+    """x (T, N, K) by the tangent (G, K) of a weight, as one matrix of all steps' rows; (T, N, G).
+
+    The cotangent of the weight is x' g then, and the barrier keeps XLA from making it g' x, for which it would transpose g
+    first: that is the larger one, and takes a third of the product's time.
+    """
+    turned = jax.lax.optimization_barrier(weights.T)
+    return (x.reshape(-1, x.shape[-1]) @ turned).reshape(*x.shape[:-1], -1)
+
+
+def _across(x: Array, weights: Array) -> Array:
+    """x (*, P) by a weight (G, P) as it lies, (*, G): so that the gradient's g W, at each step, needs no turned weight."""
+    return jax.lax.dot_general(x, weights, (((x.ndim - 1,), (1,)), ((), ())))
 
 
 def _pushed(mode: str, slopes: Slopes, sums: tuple[Array, ...], recurrent: Array, state: tuple) -> tuple[Array, Array]:
@@ -183,12 +201,11 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
     slopes, m = _slopes(mode, given, h, c, out)
     sums = _sums_dots(mode, given, dots, h)
     projected = None if m is None else m @ dots.w_hr.T
-    turned = given.w_hh.T
 
     def body(state: tuple, xs: tuple) -> tuple:
         h_dot, c_dot = state
         slope, from_sums, added, running = xs
-        new_h, new_c = _pushed(mode, slope, from_sums, h_dot @ turned, state)
+        new_h, new_c = _pushed(mode, slope, from_sums, _across(h_dot, given.w_hh), state)
         if added is not None:
             new_h = new_h @ given.w_hr.T + added
         new = _kept(running, new_h, h_dot), _kept(running, new_c, c_dot)
@@ -199,7 +216,7 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
     h_dots, c_dots = found
     if mode != "lstm":
         return (h_dots,)
-    return h_dots, c_dots, _gates_slope(out[2]) * (sums[0] + _before(h_dots, dots.h, reverse) @ turned)
+    return h_dots, c_dots, _gates_slope(out[2]) * (sums[0] + _across(_before(h_dots, dots.h, reverse), given.w_hh))
 
 
 def _gates_slope(gates: Array) -> Array:

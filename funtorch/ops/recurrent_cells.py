@@ -35,7 +35,7 @@ def _step(
     kind = x.dtype
     biases = [] if b_ih is None and b_hh is None else [jnp.zeros_like(w_ih[:, 0]) if b is None else b for b in (b_ih, b_hh)]
     given = inputs_of(mode, (x, *states, w_ih, w_hh, *biases), bool(biases), False, False)
-    h, c, _ = step(mode, given.sums(), given.h, given.c, given)
+    h, c, _ = step(mode, given.sums(), given.h @ given.w_hh.T, given.h, given.c, given)
     return h.astype(kind) if c is None else (h.astype(kind), c.astype(kind))
 
 

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 
 from ..core.call import call
 from ..core.handle import value_of
-from ..core.views import take
+from ..core.state import state
+from ..core.views import note_change, reshape_data, take, version_root
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
@@ -48,7 +49,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         return self
     if self._base is not None:
         raise OpError(f"resize_(): a view of shape {list(self.shape)} can't be resized to {list(wanted)}; clone it first")
-    self._payload = call(_resized(wanted), (self,))._payload
+    resized = call(_resized(wanted), (self,))
+    note_change(self)
+    self._payload = resized._payload
     self._writes += 1
     return self
 
@@ -84,15 +87,24 @@ def _in_place(view: Callable, name: str) -> Callable:
     """The in-place form of a view op: this Tensor becomes the view of what it was."""
 
     def change(self: Tensor, *args: Any, **named: Any) -> Tensor:
-        if self._base is None and self.requires_grad and self._node is None:
+        leaf = self.requires_grad and self._node is None
+        if leaf and self._base is None and state.grad:
             raise OpError(f"{name}(): a leaf Variable that requires grad is being used in an in-place operation.")
-        seen = view(self, *args, **named)
+        before, state.grad = state.grad, not leaf and self.requires_grad
+        try:
+            seen = view(self, *args, **named)
+        finally:
+            state.grad = before
+        note_change(self)
+        if leaf:
+            seen._requires, seen._level = True, self._level
         if self._base is None:
-            seen._base = None
-        else:
-            self._chain, self._siblings = seen._chain, seen._siblings
+            reshape_data(self, seen, seen._chain[-1])
+            return self
+        root = version_root(self)
+        root._writes += 1
+        self._chain, self._siblings, self._seen = seen._chain, seen._siblings, self._base._writes
         take(self, seen)
-        self._writes += 1
         return self
 
     change.__name__ = change.__qualname__ = name
@@ -112,6 +124,7 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
         raise OpError("set_(): a Tensor that requires grad can't be given other elements")
     seen = source.detach()
     value_of(seen)
+    note_change(self)
     self._base, self._chain, self._seen, self._detached = seen._base, seen._chain, seen._seen, True
     take(self, seen)
     self._writes += 1

@@ -25,6 +25,16 @@ from .given_data import tensor
 from .placing import place, to_out
 
 
+def _check_range(name: str, start: Any, end: Any, step: Any) -> None:
+    """Raise RuntimeError for ends that no number of steps leads between."""
+    if step == 0 or math.isnan(step):
+        raise OpError(f"{name}(): step must be nonzero")
+    if (end - start) * step < 0:
+        raise OpError(f"{name}(): upper bound and lower bound inconsistent with step sign: start {start}, end {end}, step {step}")
+    if not all(math.isfinite(v) for v in (start, end)):
+        raise OpError(f"{name}(): unsupported range: {start} -> {end}")
+
+
 @function()
 def arange(
     start: Any = None,
@@ -50,12 +60,7 @@ def arange(
         start = 0
     if end is None:
         raise ArgumentTypeError('arange() missing 1 required positional arguments: "end"')
-    if step == 0:
-        raise OpError("arange(): step must be nonzero")
-    if (end - start) * step < 0:
-        raise OpError(f"arange(): upper bound and lower bound inconsistent with step sign: start {start}, end {end}, step {step}")
-    if not all(math.isfinite(v) for v in (start, end)):
-        raise OpError(f"arange(): unsupported range: {start} -> {end}")
+    _check_range("arange", start, end, step)
     whole = not any(isinstance(v, float) for v in (start, end, step))
     if dtype is None and out is not None:
         dtype = out.dtype
@@ -88,10 +93,13 @@ def range_(
 ) -> Tensor:
     """Deprecated in PyTorch: like `arange`, with ``end`` included, in the default dtype unless given.
 
-    Shape (floor((end - start) / step) + 1,).
+    Shape (floor((end - start) / step) + 1,). Raises RuntimeError for a step that is zero or NaN or of the wrong sign, and for
+    ends that are not finite.
     """
+    start, end, step = static(start), static(end), static(step)
     if end is None:
         start, end = 0, start
+    _check_range("range", start, end, step)
     count = math.floor((end - start) / step) + 1
     kind = dtypes.default() if dtype is None else dtype
     made = tensor([start + i * step for i in range(count)], dtype=kind, device=device, requires_grad=requires_grad)

@@ -81,8 +81,10 @@ def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
 class CopiedSteps:
     """Methods of PyTorch's Optimizer that are not public, and that copied steps call."""
 
-    def _cuda_graph_capture_health_check(self) -> None:
-        """Nothing: there are no CUDA graphs."""
+    def _accelerator_graph_capture_health_check(self) -> None:
+        """Nothing: there are no graphs that are captured."""
+
+    _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
     def _patch_step_function(self) -> None:
         """Nothing: a class's step has its hooks from when it was defined."""

@@ -29,7 +29,7 @@ from .pieces import Pieces, small_ones
 
 Rule = Callable[..., tuple[Any, dict[str, Any]]]
 TAKE_SPARSE = frozenset({"sgd", "adagrad"})
-SPELT = {"radam": "RAdam", "nadam": "NAdam", "rmsprop": "RMSprop", "asgd": "ASGD"}  # classes that aren't their rules' names capitalised
+SPELT = {"radam": "RAdam", "nadam": "NAdam", "rmsprop": "RMSprop", "asgd": "ASGD"}  # not their rules' names capitalised
 
 
 @functools.lru_cache(maxsize=1024, typed=True)

@@ -65,8 +65,8 @@ class Storages:
         return storage._root.element_size() if isinstance(storage, TypedStorage) else 1
 
 
-def _shown(tensor: Any) -> tuple[UntypedStorage, tuple]:
-    """The storage that a Tensor shows, and (offset, size, strides)."""
+def _shown(tensor: Any) -> tuple[UntypedStorage, tuple, tuple]:
+    """The storage that a Tensor shows, (offset, size, strides), and the mark of one that shows its elements' conjugates."""
     size = tuple(tensor.shape)  # brings a view up to date
     handle, plain = tensor, True
     while handle._base is not None:
@@ -75,7 +75,8 @@ def _shown(tensor: Any) -> tuple[UntypedStorage, tuple]:
     if plain and handle.dtype is tensor.dtype and handle.__dict__.get(COUNTS_FOR, 1) == 1:
         strides, offset = layout(tensor)
         kind = TypedStorage if tensor.dtype in TYPE_OF else UntypedStorage
-        return kind(handle), (int(offset), size, tuple(int(step) for step in strides))
+        marks = ({"conj": True},) if tensor.is_conj() else ()
+        return kind(handle), (int(offset), size, tuple(int(step) for step in strides)), marks
     # Values of its own: it shows parts of its base's elements, such as the real ones of complex, or it counts for one parameter now.
     return _shown(make(np.asarray(tensor.detach()._host("save()"), order="C")))  # which leaves a number a number
 
@@ -106,10 +107,11 @@ def _reduce_tensor(tensor: Any) -> Any:
     if tensor.is_meta:
         arguments = (tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()), tensor.requires_grad)
         return rebuilding._rebuild_meta_tensor_no_storage, arguments
-    storage, where = _shown(tensor)
+    storage, where, marks = _shown(tensor)
     arguments = (storage, *where, tensor.requires_grad, OrderedDict())
     if not isinstance(storage, TypedStorage):
         function, arguments = rebuilding._rebuild_tensor_v3, (*arguments, tensor.dtype)
+    arguments += marks
     if cls is Buffer:  # in PyTorch a Tensor with a mark
         cls, attributes = Tensor, attributes | {"persistent": tensor.persistent, "_is_buffer": True}
     if cls is Tensor and not attributes:

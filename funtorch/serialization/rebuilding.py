@@ -146,7 +146,7 @@ def _rebuild_tensor_v2(
     storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool, backward_hooks: Any, metadata: Any = None
 ) -> Any:
     """The same, and whether it requires grad. Hooks are not kept in files."""
-    return _flagged(_rebuild_tensor(storage, storage_offset, size, stride), requires_grad)
+    return _flagged(_marked(_rebuild_tensor(storage, storage_offset, size, stride), metadata), requires_grad)
 
 
 def _rebuild_tensor_v3(
@@ -160,7 +160,17 @@ def _rebuild_tensor_v3(
     metadata: Any = None,
 ) -> Any:
     """The same of a storage of bytes, for types that have no storage class."""
-    return _flagged(rebuilt(storage, _dtype(dtype), size, stride, storage_offset), requires_grad)
+    return _flagged(_marked(rebuilt(storage, _dtype(dtype), size, stride, storage_offset), metadata), requires_grad)
+
+
+def _marked(value: Any, marks: Any) -> Any:
+    """What a Tensor shows of its storage's elements: with the marks "conj" and "neg" not themselves."""
+    if marks is None:
+        return value
+    if not isinstance(marks, dict) or not marks.keys() <= {"conj", "neg"}:
+        raise OpError(f"load(): a Tensor's marks are {marks!r:.80}; expected 'conj', 'neg' or none")
+    value = value.conj() if marks.get("conj") else value
+    return -value if marks.get("neg") else value
 
 
 def _dtype(kind: Any) -> dtype:

@@ -337,14 +337,14 @@ def linearize(func: Callable, *primals: Any) -> tuple:
         roots, spec = flatten(output)
         cotangents = [variable(zeros_for(root), False) for root in roots]
         live = [(r, c) for r, c in zip(roots, cotangents, strict=True) if r.requires_grad]
-        pulled = gradients([r for r, _ in live], given.variables, [c for _, c in live], True, True) if live else []
+        pulled = gradients([r for r, _ in live], given.variables, [c for _, c in live], True, True) if live else ()
         value = cut(output, given.variables, outside)
 
     def push(*tangents: Any) -> Any:
         dots, _ = flatten(tangents)
-        pairs = [(g, d) for g, d in zip(pulled, dots, strict=True) if g is not None and g.requires_grad]
         if len(dots) != len(given.variables):
             raise ArgumentValueError(f"linearize(): expected {len(given.variables)} tangents, got {len(dots)}")
+        pairs = [(g, d) for g, d in zip(pulled, dots, strict=bool(live)) if g is not None and g.requires_grad]
         records = state.grad
         with recording():
             roots_ = [g for g, _ in pairs]

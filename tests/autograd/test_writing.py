@@ -205,6 +205,66 @@ def custom_loop_with_state(m):
     return total, m.autograd.grad(total, x)
 
 
+@program
+def a_retained_gradient_is_that_of_the_value_written_last(m):
+    kept = []
+    for write in (lambda a: a.mul_(2), lambda a: a[0].mul_(2), lambda a: a.view(-1).exp_(), lambda a: a[:1].copy_(a[1:] * 3)):
+        x = leaf(m, 1.0, 2.0)
+        a = x * 1
+        part = a[:1]
+        a.retain_grad()
+        part.retain_grad()
+        write(a)
+        ((a * a).sum() + (part**3).sum()).backward()
+        kept.append((a.grad, part.grad, x.grad))
+    return kept
+
+
+@program
+def a_value_without_gradient_over_all_of_one_with(m):
+    found = []
+    for write in (lambda a: a.copy_(m.zeros(2)), lambda a: a[:].copy_(m.ones(2)), lambda a: a.normal_().zero_(), lambda a: a.zero_()):
+        x = leaf(m, 1.0, 2.0)
+        a = x * 2
+        write(a)
+        found.append((a, a.requires_grad, a.is_leaf, m.autograd.grad(a.sum(), x)))
+    return found
+
+
+@program
+def a_leaf_that_no_longer_requires_grad(m):
+    x, y, z = leaf(m, 1.0), leaf(m, 2.0), leaf(m, 3.0)
+    loss = (x * y * z).sum()
+    x.detach_()
+    y.requires_grad_(False)
+    loss.backward()
+    return x.grad, y.grad, z.grad
+
+
+@program
+def shapes_changed_in_place_beside_views(m):
+    found = []
+    for change in (lambda a: a.unsqueeze_(0), lambda a: a.t_(), lambda a: a[None].squeeze_(), lambda a: a.transpose_(0, 1)):
+        x = m.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=m.float64, requires_grad=True)
+        a = x * 1
+        row, turned = a[0], a.mT
+        change(a)
+        a.mul_(2)
+        row.add_(turned[0, 1])
+        found.append((a, row, turned, a.stride(), a._version, row._version, m.autograd.grad((a**2).sum() + row.sin().sum(), x)))
+    return found
+
+
+@program
+def shapes_changed_in_place_without_grad_mode(m):
+    x = m.tensor([[1.0, 2.0, 3.0]], dtype=m.float64, requires_grad=True)
+    a = x * 1
+    with m.no_grad():
+        a.t_()
+        x.t_()
+    return a, a.requires_grad, a.is_leaf, x, x.requires_grad, x.is_leaf, caught(lambda: x.t_(), 0)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_as_torch(program):
     check(program)

@@ -521,7 +521,7 @@ def reinforce():
     return Plan(step, lambda i: (labelled()(i)[0], tensor(1.0, 0.0)), {"policy": policy, "baseline": baseline})
 
 
-@cases(6, loose=1e-3)  # within one program XLA need not round to bfloat16 between two steps, as it does between two kernels
+@cases(6, loose=1e-2)  # within one program XLA need not round to bfloat16 between two steps, as it does between two kernels
 def mixed_precision_with_a_scaler():
     model = net().float()
     opt = optim.SGD(model.parameters(), lr=0.1)

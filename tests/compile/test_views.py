@@ -251,4 +251,40 @@ def test_two_results_go_on_sharing():
     assert run.counts["compiled"] >= 3
 
 
+def test_shapes_changed_in_place():
+    def of_argument(x, count):
+        return x.unsqueeze_(0) * 2, count
+
+    def turned(x, count):
+        x.t_()
+        count.add_(x[0].sum())
+        return x[1] * 1, count
+
+    def resized(x, count):
+        x.resize_(2)
+        return x.sum(), count
+
+    for step in (of_argument, turned, resized):
+        run = funtorch.compile(step)
+        count, counted = funtorch.zeros(()), funtorch.zeros(())
+        for i in range(5):
+            x, y = funtorch.arange(6.0).reshape(2, 3) + i, funtorch.arange(6.0).reshape(2, 3) + i
+            expected, found = step(x, count)[0], run(y, counted)[0]
+            assert (x.tolist(), expected.tolist(), count.item()) == (y.tolist(), found.tolist(), counted.item())
+        assert run.counts["compiled"] >= 3
+
+
+def test_shapes_of_outer_tensors_changed_in_place():
+    buffer = funtorch.zeros(2, 3)
+
+    @funtorch.compile
+    def step(x):
+        buffer.t_()
+        return buffer.add_(1)[0] * x
+
+    for i in range(6):
+        assert step(funtorch.tensor(2.0)).tolist() == [2.0 * (i + 1)] * (2 if i % 2 == 0 else 3)
+        assert buffer.shape == ((3, 2) if i % 2 == 0 else (2, 3))
+
+
 test_views = cases.test

@@ -269,6 +269,33 @@ def test_rejection(pair: Pair, dtype: torch.dtype) -> None:
             pair.check_state()
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.2, 1.0, 1.7, 60.0])
+@pytest.mark.parametrize("before", [0, 1])
+def test_gammas_of_one_shape(pair: Pair, alpha: float, before: int) -> None:
+    for dtype in (torch.float32, torch.float64):
+        for n in (1, 100, 5000):
+            shapes = torch.full((n,), alpha, dtype=dtype)
+            pair.check(torch.randn(before, generator=pair.torch), pair.ours.normal((before,)))
+            pair.check(torch._standard_gamma(shapes, generator=pair.torch), pair.ours.standard_gamma(shapes.numpy()))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 4.0, 9.9, 10.0, 37.0, 1e6])
+def test_poisson_of_few_rates(pair: Pair, rate: float) -> None:
+    for rates in (torch.full((5000,), rate), torch.tensor([rate, 3.0, 12.0]).double().repeat(300)):
+        pair.check(torch.poisson(rates, generator=pair.torch), pair.ours.poisson(rates.numpy()))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.004, 0.3, 0.5, 0.9, 1.0, float("nan")])
+@pytest.mark.parametrize("trials", [0.0, 7.0, 100.0, 3e7])
+def test_binomial_of_few_laws(pair: Pair, trials: float, p: float) -> None:
+    for dtype in (torch.float32, torch.float64):
+        count = torch.tensor([trials, 30.0], dtype=dtype).repeat(400)
+        chance = torch.full((800,), p, dtype=dtype)
+        for n in (800, 1):
+            got = pair.ours.binomial(count[:: 800 // n].numpy(), chance[:: 800 // n].numpy())
+            pair.check(torch.binomial(count[:: 800 // n], chance[:: 800 // n], generator=pair.torch), got)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_poisson_in_halves(pair: Pair, dtype: torch.dtype) -> None:
     rate = (torch.rand(100) * 30).to(dtype)

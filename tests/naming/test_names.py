@@ -1,6 +1,8 @@
 """Every public name of PyTorch resolves; what funtorch has nothing for raises when it is used, not before."""
 
 import importlib
+import inspect
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -116,3 +118,122 @@ def test_a_script_for_which_torch_is_funtorch(tmp_path):
 def test_a_script_that_is_not_there(tmp_path):
     done = subprocess.run([sys.executable, "-m", "funtorch", "run", str(tmp_path / "none.py")], capture_output=True, text=True)
     assert done.returncode != 0 and "there is no script" in done.stderr
+
+
+CHILDREN = """
+    import multiprocessing, sys
+    from concurrent.futures import ProcessPoolExecutor
+
+    import torch
+    import torch.multiprocessing
+    from torch.utils.data import DataLoader, Dataset
+
+    class Squares(Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            import torch.nn.functional as F
+            return F.relu(torch.tensor(i * i)), torch.__name__ == "funtorch"
+
+    def tell(i, queue):
+        import torch
+        queue.put((i, torch.__name__, torch.__version__))
+
+    def nested(queue):
+        process = multiprocessing.get_context("spawn").Process(target=tell, args=(9, queue))
+        process.start()
+        process.join()
+
+    if __name__ == "__main__":
+        multiprocessing.set_forkserver_preload(["torch", "__main__"])
+        queue = multiprocessing.get_context("spawn").SimpleQueue()
+        torch.multiprocessing.spawn(tell, args=(queue,), nprocs=1)
+        print(*queue.get())
+        process = multiprocessing.get_context("forkserver").Process(target=nested, args=(queue,))
+        process.start()
+        process.join()
+        print(*queue.get())
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as pool:
+            print(pool.submit(torch.sum, torch.ones(3)).result().item())
+        for method in ("spawn", "forkserver"):
+            for squares, ours in DataLoader(Squares(), 4, num_workers=1, multiprocessing_context=method):
+                print(squares.tolist(), ours.tolist())
+"""
+
+
+def test_processes_that_a_script_starts(tmp_path):
+    """Where PyTorch is installed, as here, they would find it in funtorch's place."""
+    (tmp_path / "script.py").write_text(textwrap.dedent(CHILDREN))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "funtorch", "run", "script.py"], capture_output=True, text=True, cwd=tmp_path
+    )
+    batch = "[0, 1, 4, 9] [True, True, True, True]"
+    assert done.stdout.splitlines() == ["0 funtorch 2.13.0", "9 funtorch 2.13.0", "3.0", batch, batch], done.stderr
+
+
+def test_other_programs_are_not_touched(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subprocess, sys, torch\n"
+        "code = 'import importlib.util as u; print(u.find_spec(\"torch\").origin)'\n"
+        "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout)\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "funtorch", "run", str(script)], capture_output=True, text=True)
+    assert "site-packages" in done.stdout and "funtorch" not in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "path",
+    "functorch.compile functorch.experimental.ops functorch._C functorch._src.make_functional functorch.dim __config__ "
+    "utils.data._utils.collate utils.data._utils.fetch utils.data._utils.pin_memory utils.data._utils.signal_handling "
+    "utils.data._utils.worker jit.annotations".split(),
+)
+def test_paths_as_attributes_and_by_import(path):
+    found = funtorch
+    for name in path.split("."):
+        found = getattr(found, name)
+    assert importlib.import_module(f"funtorch.{path}") is found
+
+
+def test_what_was_under_the_loader():
+    from funtorch.utils.data._utils import MP_STATUS_CHECK_INTERVAL, signal_handling
+    from funtorch.utils.data._utils.collate import default_collate, default_convert
+    from funtorch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+    from funtorch.utils.data._utils.pin_memory import pin_memory
+
+    data = funtorch.utils.data
+    assert default_collate is data.default_collate and default_convert is data.default_convert and MP_STATUS_CHECK_INTERVAL == 5.0
+    assert _MapDatasetFetcher(range(5), True, default_collate, False).fetch([1, 3]).tolist() == [1, 3]
+    assert _MapDatasetFetcher(range(5), False, default_convert, False).fetch(2) == 2
+    stream = _IterableDatasetFetcher(data.ChainDataset([]), True, default_collate, False)
+    with pytest.raises(StopIteration):
+        stream.fetch([0, 1])
+    assert pin_memory(data) is data
+    with pytest.raises(NotImplementedError, match=r"torch\.utils\.data\._utils\.signal_handling\._set_worker_pids is not in"):
+        signal_handling._set_worker_pids(1, ())
+    with pytest.raises(NotImplementedError, match=r"^functorch\.compile\.aot_function is not in funtorch"):
+        funtorch.functorch.compile.aot_function(abs)
+
+
+def test_operators():
+    aten = funtorch.ops.aten
+    x = funtorch.arange(4.0).view(2, 2)
+    assert funtorch.equal(aten.mm.default(x, x), x @ x) and funtorch.equal(aten.relu(-x), funtorch.zeros(2, 2))
+    assert {aten.mm.default: 1}[funtorch.ops.aten.mm.default] == 1
+    with pytest.raises(NotImplementedError, match=r"torch\.ops\.aten\._to_copy\.default is not in funtorch"):
+        aten._to_copy.default(x)
+    assert not hasattr(funtorch.ops.torchvision, "nms")
+
+
+@pytest.mark.parametrize("space", ["", "nn.functional", "linalg", "fft", "special", "nn.init"])
+def test_functions_can_be_pickled(space):
+    module = importlib.import_module(f"funtorch.{space}".rstrip("."))
+    functions = {name: value for name, value in vars(module).items() if inspect.isfunction(value) and not name.startswith("_")}
+    assert functions
+    assert [name for name, value in functions.items() if pickle.loads(pickle.dumps(value)) is not value] == []
+
+
+def test_the_older_types_can_be_pickled():
+    for kind in (funtorch.FloatTensor, funtorch.cuda.LongTensor, funtorch.BoolTensor):
+        assert pickle.loads(pickle.dumps(kind)) is kind

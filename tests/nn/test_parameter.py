@@ -133,3 +133,19 @@ def test_modules_with_uninitialized_members_can_be_moved_and_saved():
     assert m.weight is weight and is_lazy(weight) and weight.dtype == ft.float64
     weight.materialize((1,))
     assert weight.dtype == ft.float64
+
+
+def test_a_parameter_can_not_become_integers():
+    import torch as theirs
+
+    import funtorch as mine
+
+    for t in (mine, theirs):
+        p = t.nn.Parameter(t.ones(2))
+        with pytest.raises(
+            RuntimeError, match="data set to a tensor that requires gradients must be floating point or complex dtype"
+        ):
+            p.data = t.ones(2, dtype=t.int64)
+        with pytest.raises(RuntimeError, match="must be floating point"):
+            t.nn.Linear(2, 2).type(t.int8)
+        assert p.tolist() == [1.0, 1.0]

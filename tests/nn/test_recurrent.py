@@ -21,6 +21,10 @@ LAYERS = {
     "LSTM(3, 4, 2, bidirectional=True, proj_size=2)": [(5, 2, 3), [(4, 2, 2), (4, 2, 4)]],
     "LSTM(3, 4, 3, bias=False, batch_first=True)": [(2, 5, 3)],
     "LSTM(3, 4, proj_size=3)": [(5, 3), [(1, 3), (1, 4)]],
+    # So many sequences that the input's products are made step by step.
+    "RNN(3, 2, bidirectional=True)": [(3, 33, 3)],
+    "GRU(3, 2, batch_first=True)": [(33, 3, 3), (1, 33, 2)],
+    "LSTM(3, 2, 2, proj_size=1)": [(3, 33, 3), [(2, 33, 1), (2, 33, 2)]],
     "RNNCell(3, 4)": [(2, 3), (2, 4)],
     "RNNCell(3, 4, bias=False, nonlinearity='relu')": [(3,), (4,)],
     "GRUCell(3, 4)": [(2, 3), (2, 4)],
@@ -135,6 +139,45 @@ def test_forward_mode_agrees_with_reverse_mode(kind):
 
     forward, reverse = funtorch.func.jacfwd(output)(x), funtorch.func.jacrev(output)(x)
     np.testing.assert_allclose(forward.detach().numpy(), reverse.detach().numpy(), atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+def test_a_hessian_is_the_jacobian_of_the_gradient(kind):
+    layer, x = getattr(funtorch.nn, kind)(1, 2).double(), funtorch.randn(2, 32, 1, dtype=funtorch.float64)
+    weight = layer.weight_hh_l0.detach()
+    func = funtorch.func
+
+    def loss(weight):
+        return (func.functional_call(layer, {"weight_hh_l0": weight}, (x,))[0] ** 3).sum()
+
+    expected, found = func.jacrev(func.grad(loss))(weight), func.hessian(loss)(weight)
+    assert expected.abs().max() > 1e-6
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_gradients_of_a_mapped_layer_are_those_of_its_lanes_together(kind):
+    layer, xs = getattr(funtorch.nn, kind)(3, 2).double(), funtorch.randn(2, 3, 32, 3, dtype=funtorch.float64)
+
+    def loss(outputs):
+        return (outputs**3).sum()
+
+    mapped = funtorch.autograd.grad(loss(funtorch.vmap(lambda x: layer(x)[0])(xs)), list(layer.parameters()))
+    alone = funtorch.autograd.grad(sum(loss(layer(x)[0]) for x in xs), list(layer.parameters()))
+    for got, expected in zip(mapped, alone, strict=True):
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("batch", [2, 32])
+def test_the_tiers_agree(kind, batch):
+    layer, x = getattr(funtorch.nn, kind)(3, 2).double(), funtorch.randn(3, batch, 3, dtype=funtorch.float64)
+    found = {}
+    for mode in ("host", "kernel"):
+        with funtorch.set_engine(mode):
+            found[mode] = funtorch.autograd.grad((layer(x)[0] ** 3).sum(), list(layer.parameters()))
+    for got, expected in zip(*found.values(), strict=True):
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), atol=1e-12)
 
 
 def test_a_layer_is_one_node_whatever_the_length():

@@ -357,3 +357,28 @@ def test_norms_neither_overflow_nor_vanish(size):
     x = np.array([3.0, 4.0]) * size
     assert float(funtorch.hypot(*funtorch.tensor(x))) == pytest.approx(5 * size, rel=1e-14)
     assert float(funtorch.complex(*funtorch.tensor(x)).abs()) == pytest.approx(5 * size, rel=1e-14)
+
+
+ENDS = [
+    (0.0, 2, np.nan),
+    (0.0, 2, 0),
+    (np.nan, 2, 1),
+    (0, np.nan, 1),
+    (0, np.inf, 1),
+    (0, -1, np.inf),
+    (2.0, 0, 1),
+    (0, 1, np.inf),
+]
+
+
+@pytest.mark.parametrize("ends", ENDS, ids=str)
+@pytest.mark.parametrize("name", ["arange", "range"])
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+def test_ranges_that_lead_nowhere(name, ends):
+    def found(module):
+        try:
+            return getattr(module, name)(*ends).tolist()
+        except RuntimeError as error:
+            return str(error).split("): ")[-1].split(":")[0]
+
+    np.testing.assert_equal(found(funtorch), found(torch))

@@ -75,7 +75,7 @@ def test_an_optimiser_with_the_helpers_of_torchs_own(t):
 
         @helpers._use_grad_for_differentiable
         def step(self, closure=None):
-            self._cuda_graph_capture_health_check()
+            self._accelerator_graph_capture_health_check()
             for group in self.param_groups:
                 params = group["params"]
                 parts = self._group_tensors_by_device_and_dtype([params, [p.grad for p in params]])

@@ -1,5 +1,6 @@
 """Tensors between PyTorch and funtorch, in both formats and both ways: every type, views, sharing, attributes."""
 
+import io
 from collections import Counter, OrderedDict
 
 import pytest
@@ -262,3 +263,16 @@ def test_what_funtorch_does_not_have(format, exchange):
         for weights_only in (True, False):
             with pytest.raises(NotImplementedError, match=word if weights_only else "load"):
                 exchange.read(funtorch, data, weights_only=weights_only)
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
+@pytest.mark.parametrize("writer, reader", [(torch, funtorch), (funtorch, torch), (funtorch, funtorch)])
+def test_conjugates(writer, reader, zipped):
+    """A file holds the elements that a conjugate shows, and a mark."""
+    x = writer.tensor([[1 + 2j, 3 - 4j], [5j, 6 + 0j]])
+    for value in (x.conj(), x.conj()[1:], x.mH, x.conj().conj(), writer.nn.Parameter(x.conj())):
+        file = io.BytesIO()
+        writer.save({"x": x, "value": value}, file, _use_new_zipfile_serialization=zipped)
+        file.seek(0)
+        read = reader.load(file)["value"]
+        assert read.detach().resolve_conj().tolist() == value.detach().resolve_conj().tolist()

@@ -173,6 +173,60 @@ def stops(m):
     return found
 
 
+def written_values(m):
+    """Functions that write values alone: their derivatives are those of what the values were written over."""
+
+    def without_grad_mode(write):
+        def f(x):
+            a = x * 1.0
+            with m.no_grad():
+                write(a)
+            return a * a + a
+
+        return f
+
+    def detached(x):
+        a = x * 1.0
+        a.detach()[1:].mul_(3)
+        return a * a
+
+    return detached, *map(without_grad_mode, (lambda a: a.mul_(5), lambda a: a.zero_(), lambda a: a[:1].fill_(4.0)))
+
+
+@program
+def values_written_without_history(m):
+    x, t = points(m)
+    found = []
+    for f in written_values(m):
+        mapped = lambda x, f=f: m.func.vmap(f)(m.stack([x, 2 * x])).sum(0)  # noqa: E731
+        across = lambda x, f=f: m.func.vmap(f, in_dims=1)(m.stack([x, 2 * x])).sum(0)  # noqa: E731
+        sums = [lambda x, g=g: g(x).sum() for g in (f, mapped, across)]
+        slopes = [m.func.grad(g)(x) for g in sums]
+        pushed = [m.func.jvp(g, (x,), (t,)) for g in (f, mapped)]
+        found.append((slopes, pushed, m.func.hessian(sums[0])(x), m.func.grad(lambda x, f=f: m.func.jvp(f, (x,), (t,))[1].sum())(x)))
+    return found
+
+
+def test_derivatives_of_values_written_through_data():
+    def f(x):
+        a = x * 1.0
+        a.data.copy_(a * 5)
+        return a * a
+
+    x, t = points(funtorch)
+    assert funtorch.equal(funtorch.func.jvp(f, (x,), (t,))[1], 10 * x * t)
+    assert funtorch.equal(funtorch.func.grad(lambda x: f(x).sum())(x), 10 * x)
+    assert funtorch.equal(funtorch.func.grad(lambda x: funtorch.vmap(f)(x[None]).sum())(x), 10 * x)
+
+
+@program
+def linearized_where_the_result_does_not_depend_on_it(m):
+    x, t = points(m)
+    constant = m.func.linearize(lambda x: m.ones_like(x) * 2, x)[1]
+    flat = m.func.linearize(m.func.vjp(lambda x: x * 3, x)[1], x)[1]
+    return constant(t), flat(t)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_as_torch(program):
     check(program)

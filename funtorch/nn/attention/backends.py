@@ -1,4 +1,4 @@
-"""sdpa_kernel: which of PyTorch's attention kernels may be used. XLA has one of its own, so that the choice changes no result."""
+"""sdpa_kernel: which of PyTorch's attention kernels may be used; here there are a plain formula and the accelerator's kernel."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import enum
 from collections.abc import Iterator, Sequence
 
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError
+from ...ops.fused_attention import allowed
 
 WARN_FOR_UNFUSED_KERNELS = False
 
@@ -32,9 +33,10 @@ def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[None]:
-    """Say which kernels attention may use inside: accepted as in PyTorch, and asked by `_cur_sdpa_kernel_backends`.
+    """Say which kernels attention may use inside: with MATH alone it is the plain formula on every device.
 
-    Differs from PyTorch: XLA compiles one kernel for all of them, so that each gives the same.
+    Differs from PyTorch: an accelerator has one fused kernel here, which is used if any but MATH is allowed; on the CPU the
+    formula stands in for FLASH_ATTENTION. Attention raises RuntimeError inside where no kernel is left.
 
     Raises:
         TypeError: for anything but SDPBackend or a sequence of such. ValueError: for none.
@@ -52,7 +54,9 @@ def sdpa_kernel(backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool 
     if SDPBackend.ERROR in chosen:
         raise OpError("sdpa_kernel(): SDPBackend.ERROR is no kernel")
     _allowed.append(list(dict.fromkeys(chosen)))
+    allowed.append(frozenset(backend.name for backend in chosen))
     try:
         yield
     finally:
+        allowed.pop()
         _allowed.pop()
