@@ -155,7 +155,7 @@ def reshape_data(target: Handle, seen: Handle, link: Link) -> None:
     if any(ref() is not seen and ref() is not None for ref in target._views or ()):
         former = make(target._payload, target._birth)
         take(former, target)
-        former._writes, former._uncounted = target._writes, target._uncounted
+        former._writes, former._uncounted = target._writes + 1, target._uncounted
         _share_with(former, target)
         target._base, target._chain, target._seen = former, (link,), former._writes
         note_view(former, target)

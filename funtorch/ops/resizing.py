@@ -90,7 +90,7 @@ def _in_place(view: Callable, name: str) -> Callable:
         leaf = self.requires_grad and self._node is None
         if leaf and self._base is None and state.grad:
             raise OpError(f"{name}(): a leaf Variable that requires grad is being used in an in-place operation.")
-        before, state.grad = state.grad, not leaf and self.requires_grad
+        before, state.grad = state.grad, not leaf  # the history goes on without grad mode too
         try:
             seen = view(self, *args, **named)
         finally:

@@ -67,7 +67,7 @@ class Outcomes:
         self.where: dict[int, Where] = {id(c): (CELL, i) for i, c in enumerate(cells)}
         self.where |= {id(t): (ARGUMENT, i) for i, t in enumerate(tensors)}
         self.outs, self.spec = flatten(result, is_leaf=is_one)
-        bases = [id(o._base) for o in self.outs if isinstance(o, Handle) and o._base is not None]
+        bases = [id(base) for o in self.outs if isinstance(o, Handle) for base in bases_of(o)]
         self.shared = {b for b in bases if bases.count(b) > 1} | {id(o) for o in self.outs}
 
     def gradients(self, written: list[Handle], held: dict[int, Any]) -> list[tuple[int, Any]]:
@@ -111,7 +111,7 @@ class Outcomes:
             return (NEW, self._value(tensor))
         if self.tracing.is_outer(base) and id(base) not in self.where:
             raise Disagreement("a result is a view of a Tensor that it does not read")
-        alone = id(base) not in self.where and id(base) not in self.shared
+        alone = not any(id(each) in self.where or id(each) in self.shared for each in bases_of(tensor))
         if alone and is_contiguous(tensor):
             return (NEW, self._value(tensor))  # nobody else can see the base
         chain, before = tensor._chain, None
@@ -146,6 +146,15 @@ class Outcomes:
         self.history.append(NONE)
         self.made.append(None)
         return (True, len(self.values) - 1)
+
+
+def bases_of(tensor: Handle) -> list[Handle]:
+    """The Tensors with which a view shares its elements, from the nearest on: a `detach` has a base too."""
+    found = []
+    while tensor._base is not None:
+        tensor = tensor._base
+        found.append(tensor)
+    return found
 
 
 def is_one(value: Any) -> bool:

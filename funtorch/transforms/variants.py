@@ -38,6 +38,7 @@ class Variant:
     """A traced function. Calling it runs the program, compares the guards, and commits results and cells."""
 
     cause = ""  # why it was made
+    committed = False  # whether it has written its cells once
 
     def __init__(self, trace: Trace, surroundings: Surroundings, earlier: list[weakref.ref]) -> None:
         recording, tensors = trace.recording, trace.tensors
@@ -210,6 +211,9 @@ class Variant:
 
     def _commit_cells(self, tensors: list[Handle], results: Sequence[Any], made: Sequence[Any] | None) -> None:
         cells = self.written.now(tensors)
+        if self.whole and not self.committed and self._reshapes(results):
+            self.whole = 0
+        self.committed = True
         if made is None and self.whole == len(cells):
             versions = [v + 1 for v in self.versions[: self.whole]]
             for cell, value, version in zip(cells, results, versions, strict=True):
@@ -223,6 +227,12 @@ class Variant:
             else:
                 cell._payload = value
             cell._writes += 1
+
+    def _reshapes(self, results: Sequence[Any]) -> bool:
+        """Whether a cell has another shape or dtype afterwards, so that it isn't this program's cell any more."""
+        return any(
+            value.shape != shape or value.dtype != dtype for value, (shape, dtype) in zip(results, self.avals, strict=False)
+        )
 
     def _commit_grads(self, tensors: list[Handle], results: Sequence[Any]) -> list[Handle]:
         targets = self.written_grads.now(tensors)

@@ -223,7 +223,12 @@ def a_retained_gradient_is_that_of_the_value_written_last(m):
 @program
 def a_value_without_gradient_over_all_of_one_with(m):
     found = []
-    for write in (lambda a: a.copy_(m.zeros(2)), lambda a: a[:].copy_(m.ones(2)), lambda a: a.normal_().zero_(), lambda a: a.zero_()):
+    for write in (
+        lambda a: a.copy_(m.zeros(2)),
+        lambda a: a[:].copy_(m.ones(2)),
+        lambda a: a.normal_().zero_(),
+        lambda a: a.zero_(),
+    ):
         x = leaf(m, 1.0, 2.0)
         a = x * 2
         write(a)

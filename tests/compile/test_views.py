@@ -251,6 +251,35 @@ def test_two_results_go_on_sharing():
     assert run.counts["compiled"] >= 3
 
 
+def test_views_of_detached_results_go_on_sharing():
+    views = (
+        lambda x, cell: x.detach().detach(),
+        lambda x, cell: x.detach()[:1],
+        lambda x, cell: x[:1].detach().view(1),
+        lambda x, cell: cell.copy_(x).detach()[:1],
+        lambda x, cell: (x * 2).detach()[:1],
+    )
+    for view in views:
+        found = []
+        for wrap in (lambda f: f, funtorch.compile):
+            cell, seen = funtorch.zeros(2), []
+
+            def step(x, view=view, cell=cell):
+                y = x * 3
+                return view(x, cell), y.detach()[:1], y
+
+            run = wrap(step)
+            for _ in range(5):
+                x = funtorch.ones(2)
+                result, part, whole = run(x)
+                result.add_(1)
+                part.add_(1)
+                seen.append([t.tolist() for t in (x, cell, result, whole)])
+            found.append(seen)
+        assert found[0] == found[1]
+        assert run.counts["compiled"] >= 3
+
+
 def test_shapes_changed_in_place():
     def of_argument(x, count):
         return x.unsqueeze_(0) * 2, count

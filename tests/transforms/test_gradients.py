@@ -203,7 +203,9 @@ def values_written_without_history(m):
         sums = [lambda x, g=g: g(x).sum() for g in (f, mapped, across)]
         slopes = [m.func.grad(g)(x) for g in sums]
         pushed = [m.func.jvp(g, (x,), (t,)) for g in (f, mapped)]
-        found.append((slopes, pushed, m.func.hessian(sums[0])(x), m.func.grad(lambda x, f=f: m.func.jvp(f, (x,), (t,))[1].sum())(x)))
+        found.append(
+            (slopes, pushed, m.func.hessian(sums[0])(x), m.func.grad(lambda x, f=f: m.func.jvp(f, (x,), (t,))[1].sum())(x))
+        )
     return found
 
 
