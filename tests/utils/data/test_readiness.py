@@ -35,7 +35,7 @@ def hanging(monkeypatch):
     forks = []
     started = _pool.WorkerPool._start
 
-    def hang_first(count, limits=(0.3,) * 5):
+    def hang_first(count, limits=(0.3, 0.3, 0.3, 10.0, 30.0)):  # a healthy one may be slow on a busy machine
         lock = threading.Lock()
         lock.acquire()
 
@@ -85,7 +85,7 @@ def test_nothing_is_lost_or_doubled(hanging, count, persistent):
     expected = two_epochs()
     forks = hanging(count)
     assert two_epochs() == expected
-    assert len(forks) == (2 if persistent else 4) + count
+    assert len(forks) >= (2 if persistent else 4) + count
 
 
 def draw(_):
@@ -114,7 +114,7 @@ def test_streams(hanging):
 
 
 def test_an_error_after_the_last_start(hanging):
-    forks = hanging(100)
+    forks = hanging(100, limits=(0.3,) * 5)
     begun = time.monotonic()
     with pytest.raises(RuntimeError, match=r"DataLoader worker 0 did not get ready in 5 starts: .*'spawn'"):
         list(DataLoader(range(4), num_workers=1))
@@ -153,6 +153,7 @@ SCRIPT = textwrap.dedent(
     import funtorch as torch
     from funtorch.utils.data import DataLoader, _worker_loop
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     signal.signal(signal.SIGTERM, lambda *_: print("terminated", flush=True))  # not obeyed by what hangs in a lock
     lock = threading.Lock()
     lock.acquire()

@@ -203,10 +203,11 @@ def test_what_is_left_early_is_cleaned_up(epochs):
 
 SCRIPT = textwrap.dedent(
     """
-    import os, sys, time
+    import os, signal, sys, time
     import funtorch as torch
     from funtorch.utils.data import DataLoader, Dataset
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     print("script", flush=True)
 
     class Slow(Dataset):
