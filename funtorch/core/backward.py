@@ -14,10 +14,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..errors import OpError
 from .call import call
 from .engine import CONCRETE, mode_in_force, run
-from .gradients import hooked, replacement
+from .gradients import hooked, replacements
 from .handle import Handle, make
 from .op import Op
 from .rescaling import any_rescaled, check_rescaled
@@ -253,8 +252,12 @@ def differentiate(
     if plan is not None and steps and plan.uses > plan.patience and state.recorder is None:
         grads = _run_composite(plan, nodes, cotangents, held, create_graph)
     else:
-        kinds = None if plan is None or create_graph or state.recorder is not None else _kinds(nodes, cotangents)
-        if plan is not None and kinds is not None and BARE.issuperset(kinds):
+        if (
+            plan is not None
+            and not create_graph
+            and state.recorder is None
+            and BARE.issuperset(kinds := _kinds(nodes, cotangents))
+        ):
             grads = plan.schedule().run(nodes, cotangents, kinds)
         else:
             grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
@@ -334,13 +337,7 @@ def _through_node_hooks(node: Any, grads: Sequence[Any], incoming: list) -> Sequ
     for hook in list((node.hooks or {}).values()):
         changed = hook(tuple(grads), tuple(incoming))
         if changed is not None:
-            changed = changed if isinstance(changed, (tuple, list)) else (changed,)
-            if len(changed) != len(grads):
-                name = getattr(hook, "__name__", type(hook).__name__)
-                raise OpError(
-                    f"hook '{name}' has returned an incorrect number of values (got {len(changed)}, but expected {len(grads)})"
-                )
-            grads = [replacement(hook, grad, new) for grad, new in zip(grads, changed, strict=True)]
+            grads = replacements(hook, grads, changed if isinstance(changed, (tuple, list)) else (changed,))
     if state.anomaly:
         from .anomaly import check
 

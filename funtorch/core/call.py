@@ -60,9 +60,7 @@ def _unwatched(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None
     found = slot.stays(*values)
     result: Any = make(found[0]) if slot.single else make_all(found)
     if marks and recording and state.grad:
-        recipe = slot.recipes.get(marks)
-        if recipe is None or not record_again(recipe, args, values, result):
-            slot.recipes[marks] = record(op, args, values, key, result, 0)
+        record_again(slot.recipes, marks, op, args, values, key, result)
     if slot.single:
         if op.view:
             Views.attach(result, args[0], op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentTypeError, OpError
@@ -22,24 +23,34 @@ def check_gradient(tensor: Any, value: Any) -> None:
 
 
 def hooked(hook: Any, gradient: Any) -> Any:
-    """What ``hook`` makes of a gradient: that itself where it returns None. Raises as `replacement`."""
-    return replacement(hook, gradient, hook(gradient))
-
-
-def replacement(hook: Any, gradient: Any, changed: Any) -> Any:
-    """``changed``, which a hook has returned for a gradient; None leaves it as it is.
+    """What ``hook`` makes of a gradient: that itself where it returns None.
 
     Raises TypeError for what is no Tensor, RuntimeError for one of another shape or dtype.
     """
+    return _replacement(hook, gradient, hook(gradient))
+
+
+def replacements(hook: Any, gradients: Sequence[Any], changed: Sequence[Any]) -> list[Any]:
+    """``changed``, which a hook on a node has returned for its gradients. Raises as `hooked`, and RuntimeError for another number."""
+    if len(changed) != len(gradients):
+        got = f"got {len(changed)}, but expected {len(gradients)}"
+        raise OpError(f"hook '{_name(hook)}' has returned an incorrect number of values ({got})")
+    return [_replacement(hook, gradient, new) for gradient, new in zip(gradients, changed, strict=True)]
+
+
+def _name(hook: Any) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)
+
+
+def _replacement(hook: Any, gradient: Any, changed: Any) -> Any:
     if changed is None or changed is gradient:
         return gradient
-    name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(changed, Handle):
         raise ArgumentTypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
     if gradient is not None and changed.shape != gradient.shape:
-        raise OpError(f"hook '{name}' has changed the size of value")
+        raise OpError(f"hook '{_name(hook)}' has changed the size of value")
     if gradient is not None and changed.dtype != gradient.dtype:
-        raise OpError(f"hook '{name}' has changed the type of value (was {gradient.type()} got {changed.type()})")
+        raise OpError(f"hook '{_name(hook)}' has changed the type of value (was {gradient.type()} got {changed.type()})")
     return changed
 
 

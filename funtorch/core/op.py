@@ -39,8 +39,8 @@ class Op:
 
     ``name`` is what messages and ``grad_fn`` show. ``view`` marks an op whose result shares its only input's
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
-    result's strides as PyTorch reports them. ``gathered``
-    and ``direct``: see these modules. ``squared`` and ``squares``: see `core.squares`. Two Ops are equal only if they are one object.
+    result's strides as PyTorch reports them. ``gathered`` and ``direct``: see the modules
+    of these names; ``squared`` and ``squares``: see `core.squares`. Two Ops are equal only if they are one object.
     """
 
     __slots__ = (

@@ -13,7 +13,7 @@ from .call import call
 from .handle import make
 from .op import Op
 from .state import state, watched
-from .tape import record, record_again
+from .tape import record_again
 
 
 def call_one(op: Op, x: Any) -> Any:
@@ -28,9 +28,7 @@ def call_one(op: Op, x: Any) -> Any:
     slot.recent = True
     result = make(slot.stays(payload)[0])
     if x._requires and state.grad:
-        recipe = slot.recipes.get(1)
-        if recipe is None or not record_again(recipe, (x,), [payload], result):
-            slot.recipes[1] = record(op, (x,), [payload], key, result, 0)
+        record_again(slot.recipes, 1, op, (x,), [payload], key, result)
     return result
 
 
@@ -56,7 +54,5 @@ def call_two(op: Op, x: Any, y: Any) -> Any:
     slot.recent = True
     result = make(slot.stays(first, second)[0])
     if marks and state.grad:
-        recipe = slot.recipes.get(marks)
-        if recipe is None or not record_again(recipe, (x, y), [first, second], result):
-            slot.recipes[marks] = record(op, (x, y), [first, second], key, result, 0)
+        record_again(slot.recipes, marks, op, (x, y), [first, second], key, result)
     return result

@@ -263,15 +263,23 @@ def backward_name(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_") if part) + "Backward0"
 
 
-def record_again(recipe: Recipe, args: Sequence[Any], values: list[Any], results: Any) -> bool:
-    """`record` for a call like an earlier one, outside of transforms; ``values`` becomes the node's. Says whether it was that."""
-    if inference_made or state.saved_hooks is not None or state.anomaly:
-        return False
+def record_again(
+    known: dict[int, Recipe | None], marks: int, op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results: Any
+) -> None:
+    """`record` outside of transforms, the short way for a call like an earlier one; ``values`` becomes the node's.
+
+    ``known`` has the recipes for these shapes and dtypes, by which arguments require grad (``marks``, a bit each).
+    """
+    recipe = known.get(marks)
+    if recipe is None or inference_made or state.saved_hooks is not None or state.anomaly:
+        known[marks] = record(op, args, values, avals, results, 0)
+        return
     edges = []
     for i in recipe.marked:
         arg = args[i]
         if arg._level:
-            return False
+            record(op, args, values, avals, results, 0)
+            return
         node = arg._node
         edges.append((node, arg._output) if node is not None else (leaf_of(arg), 0))
     recipe.recent = True
@@ -281,11 +289,10 @@ def record_again(recipe: Recipe, args: Sequence[Any], values: list[Any], results
     if type(results) is not list:
         results._requires = True
         results._node = node
-        return True
+        return
     for number, (out, meta) in enumerate(zip(results, recipe.outs, strict=True)):
         if meta[1] is not None:
             _on_tape(out, node, number, 0)
-    return True
 
 
 def record(op: Op, args: Sequence[Any], values: list[Any], avals: tuple, results: Any, depth: int) -> Recipe | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.direct import Avals, Direct, Form, small
 
-BOTH, NEITHER = (True, True), (False, False)
+NEITHER = (False, False)
 
 
 def unary(value: Callable, slope: Callable) -> Direct:
