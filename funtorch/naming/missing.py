@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from ..errors import MissingError
-from .operators import operators
+from .operators import SPACES, operators
 from .table import modules
 
 
@@ -53,7 +53,7 @@ def resolve(module: str, name: str) -> Any:
 
     It's what funtorch has under another of its names, or a `stand_in`. Raises AttributeError for what is no name of PyTorch's.
     """
-    if module == "torch.ops":
+    if module == "torch.ops" and name in SPACES:
         return operators(name)
     other = modules().get(module, {}).get(name)
     if other is None and f"{module}.{name}" in modules():

@@ -8,10 +8,19 @@ from typing import Any
 
 from ..errors import MissingError
 
-# PyTorch's own. Of others, which extensions bring along, there is nothing.
+# PyTorch's own.
 _OWN = frozenset(
     "aten prim prims profiler quantized c10d _c10d_functional inductor mkldnn mkl sparse rngprims higher_order".split()
 )
+# Those of extensions, of which there is nothing. PyTorch makes a name space of any name; here the module is funtorch's own, and
+# tools that look for a name of theirs in each module (pytest: `setup_module`) must not find one.
+_FOREIGN = frozenset(
+    """
+    detectron2 extra_decoders_ns fbgemm image pyg tfl torch_cluster torch_scatter torch_sparse torchao torchaudio torchtext
+    torchvision vllm xformers
+    """.split()
+)
+SPACES = _OWN | _FOREIGN
 
 
 class Operators:

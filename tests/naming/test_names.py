@@ -224,6 +224,8 @@ def test_operators():
     with pytest.raises(NotImplementedError, match=r"torch\.ops\.aten\._to_copy\.default is not in funtorch"):
         aten._to_copy.default(x)
     assert not hasattr(funtorch.ops.torchvision, "nms")
+    for asked in ("pytest_plugins", "pytestmark", "setup_module"):  # tools that look for these must not find a name space
+        assert not hasattr(funtorch.ops, asked)
 
 
 @pytest.mark.parametrize("space", ["", "nn.functional", "linalg", "fft", "special", "nn.init"])
