@@ -71,6 +71,9 @@ globals().update(_registry.names("torch"))
 globals().update(_CPU_TYPES)
 globals().update(_STORAGE_TYPES)
 
+for _type in (Tensor, Size, Generator, device, dtype, finfo, iinfo, layout, memory_format):
+    _type.__module__ = __name__  # how they are printed and pickled
+
 get_default_dtype = _dtypes.default
 compile, vmap = transforms.compile, transforms.vmap
 globals().update(_layouts.PUBLIC)
@@ -91,7 +94,7 @@ def typename(obj):
 
 
 _LAZY = (
-    "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
+    "__future__", "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
     "futures", "hub", "jit", "linalg", "masked", "models", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
     "random", "return_types", "signal", "sparse", "special", "testing", "types", "utils", "xpu",
 )  # fmt: skip

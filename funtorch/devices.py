@@ -103,7 +103,7 @@ def jax_device(where: device) -> jax.Device:
     """The JAX device that a device names. Raises RuntimeError where the machine has none such."""
     platform = _PLATFORM.get(where.type)
     found = devices_of(platform)
-    index = current_index(platform or "") if where.index is None else where.index
+    index = current_index(platform or "") if where.index is None or platform == "cpu" else where.index
     if index >= len(found):
         kinds = sorted({_NAME.get(d.platform, d.platform) for d in jax.devices()} | {"cpu"})
         raise NoChipError(f"device {where} is not there: JAX sees {len(jax.devices())} device(s), of kind {', '.join(kinds)}")

@@ -31,7 +31,7 @@ class dtype:
         self.category = CATEGORIES.get(self.numpy.kind, FLOAT)
         self.is_floating_point = self.category == FLOAT
         self.is_complex = self.category == COMPLEX
-        self.is_signed = self.numpy.kind not in "ub"
+        self.is_signed = self.numpy.kind not in "ub" and name != "float8_e8m0fnu"  # the last has exponents only
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -54,6 +54,9 @@ float32 = dtype("float32", np.float32)
 float64 = dtype("float64", np.float64)
 float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
 float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz)
+float8_e8m0fnu = dtype("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu)
 complex64 = dtype("complex64", np.complex64)
 complex128 = dtype("complex128", np.complex128)
 uint8 = dtype("uint8", np.uint8)
@@ -67,7 +70,8 @@ int64 = dtype("int64", np.int64)
 bool_ = dtype("bool", np.bool_)
 
 ALL = (
-    float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, complex64, complex128,
+    float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu,
+    complex64, complex128,
     uint8, uint16, uint32, uint64, int8, int16, int32, int64, bool_,
 )  # fmt: skip
 ALIASES = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 __all__ = [
     "FuntorchError",
     "ArgumentTypeError",
@@ -9,10 +11,12 @@ __all__ = [
     "OutOfBoundsError",
     "MissingError",
     "NoChipError",
+    "NotAFileError",
     "OpError",
     "LinAlgError",
     "EscapedTensorError",
     "TracedValueError",
+    "UnpicklableError",
     "describe",
 ]
 
@@ -33,6 +37,10 @@ class ArgumentTypeError(FuntorchError, TypeError):
     """An argument is of the wrong Python type."""
 
 
+class NotAFileError(ArgumentTypeError, AttributeError):
+    """An argument is neither a path nor a file: the AttributeError that PyTorch raises, and the TypeError that it is."""
+
+
 class ArgumentValueError(FuntorchError, ValueError):
     """An argument has a value outside what is allowed."""
 
@@ -43,6 +51,10 @@ class OutOfBoundsError(FuntorchError, IndexError):
 
 class MissingError(FuntorchError, NotImplementedError):
     """Something PyTorch has and funtorch does not have yet."""
+
+
+class UnpicklableError(FuntorchError, pickle.PicklingError, AttributeError):
+    """A class or function without an address, such as one made in a function, can't be written to a file."""
 
 
 class LinAlgError(FuntorchError, RuntimeError):

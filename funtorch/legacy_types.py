@@ -110,6 +110,8 @@ def set_default_tensor_type(t: Any, /) -> None:
         raise ArgumentTypeError(f"invalid type object: only floating-point types are supported as the default type, got {t!r}")
     if not kind.dtype.is_floating_point:
         raise ArgumentTypeError(f"only floating-point types are supported as the default type, got {t!r}")
+    if kind.is_cuda and not devices_of("gpu"):
+        raise ArgumentTypeError(f"type torch.cuda.{kind.__name__} not available: there is no GPU")
     warnings.warn(_OLD, FutureWarning, stacklevel=2)
     set_default_device("cuda" if kind.is_cuda else "cpu")
     dtypes.set_default(kind.dtype)

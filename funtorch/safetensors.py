@@ -12,7 +12,7 @@ from safetensors.numpy import save as _save
 from safetensors.numpy import save_file as _save_file
 
 from . import dtypes
-from .errors import ArgumentTypeError, ArgumentValueError, OpError
+from .errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
 from .tensor import Tensor
 
 # The format's names. (safetensors' own NumPy loader does not know bfloat16 and float8.)
@@ -20,7 +20,8 @@ NAMES = {
     dtypes.float64: "F64", dtypes.float32: "F32", dtypes.float16: "F16", dtypes.bfloat16: "BF16", dtypes.float8_e4m3fn: "F8_E4M3",
     dtypes.float8_e5m2: "F8_E5M2", dtypes.int64: "I64", dtypes.int32: "I32", dtypes.int16: "I16", dtypes.int8: "I8",
     dtypes.uint64: "U64", dtypes.uint32: "U32", dtypes.uint16: "U16", dtypes.uint8: "U8", dtypes.bool_: "BOOL",
-    dtypes.complex64: "C64",
+    dtypes.complex64: "C64", dtypes.float8_e4m3fnuz: "F8_E4M3FNUZ", dtypes.float8_e5m2fnuz: "F8_E5M2FNUZ",
+    dtypes.float8_e8m0fnu: "F8_E8M0",
 }  # fmt: skip
 FROM_NAME = {name: dtype for dtype, name in NAMES.items()}
 
@@ -63,14 +64,21 @@ def save_file(tensors: Mapping[str, Any], filename: str | os.PathLike, metadata:
 
 
 def load(data: bytes, device: Any = None) -> dict[str, Tensor]:
-    """Tensors by name from bytes in the safetensors format. Raises ValueError if they are damaged."""
+    """Tensors by name from bytes in the safetensors format.
+
+    Raises:
+        ValueError: they are damaged.
+        NotImplementedError: one is of a dtype that funtorch does not have.
+    """
     try:
         found = deserialize(data)
     except Exception as error:  # the library has one class for every fault
         raise ArgumentValueError(f"load(): not in the safetensors format, or damaged: {error}") from None
     loaded = {}
     for name, entry in found:
-        dtype = FROM_NAME[entry["dtype"]]
+        dtype = FROM_NAME.get(entry["dtype"])
+        if dtype is None:
+            raise MissingError(f"load(): {name!r} has the dtype {entry['dtype']}, which funtorch does not have")
         array = np.frombuffer(bytes(entry["data"]), dtype.numpy).reshape(entry["shape"])
         tensor = Tensor._of_numpy(array)
         loaded[name] = tensor if device is None else tensor.to(device)

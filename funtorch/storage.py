@@ -36,7 +36,7 @@ class UntypedStorage:
 
     def _elements(self) -> np.ndarray:
         """The values in the order of memory: of a contiguous Tensor, which a base is."""
-        return np.ravel(self._root.detach().numpy())
+        return np.ravel(self._root._host("storage()"))
 
     def _bytes(self) -> np.ndarray:
         return np.ascontiguousarray(self._elements()).view(np.uint8)

@@ -112,3 +112,6 @@ class Event:
         """Whether the event has happened: True, after waiting for it."""
         self.synchronize()
         return True
+
+
+Event.__module__ = Stream.__module__ = "funtorch"  # how they are printed

@@ -14,14 +14,16 @@ from . import devices, dtypes
 from .core import handle
 from .core.engine import CONCRETE
 from .core.gradients import check_gradient, hook_accumulation, hook_gradient, retain_gradient
-from .core.handle import Handle, announce, make, value_of
+from .core.handle import Handle, announce, form_of, make, value_of
 from .core.host_values import host_array
 from .core.levels import WRAPPED, inner_of
 from .core.meta import MetaArray
 from .core.pytree import register_pytree
+from .core.shared_memory import shown_to_numpy
 from .core.state import state, watched
+from .core.strides import is_contiguous, layout
 from .core.text import describe
-from .core.views import alias, is_contiguous, layout, replace_data, version_root
+from .core.views import alias, replace_data, version_root
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
 from .errors import ArgumentTypeError, ArgumentValueError, OpError, TracedValueError
@@ -72,7 +74,7 @@ class Tensor(Handle):
 
     @property
     def shape(self) -> Size:
-        return as_size(Size, value_of(self).shape)
+        return as_size(Size, form_of(self).shape)
 
     @property
     def dtype(self) -> dtype:
@@ -80,7 +82,7 @@ class Tensor(Handle):
 
     @property
     def ndim(self) -> int:
-        return len(value_of(self).shape)
+        return len(form_of(self).shape)
 
     @property
     def device(self) -> device:
@@ -99,7 +101,7 @@ class Tensor(Handle):
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or its size along ``dim``. Raises IndexError if there is no such dimension."""
-        shape = value_of(self).shape
+        shape = form_of(self).shape
         if dim is None:
             return as_size(Size, shape)
         from .core.dims import wrap_dim
@@ -107,12 +109,12 @@ class Tensor(Handle):
         return shape[wrap_dim(dim, len(shape))]
 
     def dim(self) -> int:
-        return len(value_of(self).shape)
+        return len(form_of(self).shape)
 
     ndimension = dim
 
     def numel(self) -> int:
-        return math.prod(value_of(self).shape)
+        return math.prod(form_of(self).shape)
 
     nelement = numel
 
@@ -129,16 +131,16 @@ class Tensor(Handle):
 
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, as PyTorch reports them."""
-        value_of(self)
+        form_of(self)
         strides, _ = layout(self)
         return tuple(strides) if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
-        value_of(self)
+        form_of(self)
         return layout(self)[1]
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        value_of(self)
+        form_of(self)
         return is_contiguous(self)
 
     def data_ptr(self) -> int:
@@ -191,8 +193,8 @@ class Tensor(Handle):
 
     @property
     def requires_grad(self) -> bool:
-        if self._base is not None:
-            value_of(self)
+        if self._source is not None:
+            form_of(self)
         return self._requires
 
     @requires_grad.setter
@@ -218,12 +220,12 @@ class Tensor(Handle):
 
     @property
     def is_leaf(self) -> bool:
-        value_of(self)
+        form_of(self)
         return self._node is None
 
     @property
     def grad_fn(self) -> Any:
-        value_of(self)
+        form_of(self)
         return self._node
 
     @property
@@ -352,12 +354,15 @@ class Tensor(Handle):
         return self._host("tolist()").tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The values as a NumPy array, which shares memory where it can and is read-only.
+        """The values as a NumPy array in the same memory: what is written to one shows in the other.
 
-        Raises RuntimeError for a Tensor that requires grad, unless ``force``.
+        Read-only copies are given of what has no memory of the CPU's: values on an accelerator, in compiled code or a
+        transform, and lazy conjugates. Raises RuntimeError for a Tensor that requires grad, unless ``force``.
         """
         if self.requires_grad and not force:
             raise OpError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if (shared := shown_to_numpy(self)) is not None:
+            return shared
         array = self._host("numpy()")
         if array.flags.writeable:
             array = array.view()
@@ -366,9 +371,13 @@ class Tensor(Handle):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         array = self.numpy()
-        if dtype is not None:
-            array = array.astype(dtype, copy=bool(copy))
-        return array.copy() if copy else array
+        if copy:
+            return np.array(array, dtype)
+        if dtype is None or array.dtype == dtype:
+            return array
+        if copy is False:
+            raise ArgumentValueError(f"Unable to avoid copy while creating an array of {dtype} from a Tensor of {self.dtype}")
+        return array.astype(dtype)
 
     def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Tensor:
         """What NumPy makes of a Tensor is a Tensor again; of bools, PyTorch makes uint8."""
@@ -383,6 +392,8 @@ class Tensor(Handle):
     def __dlpack__(self, **kwargs: Any) -> Any:
         if self.requires_grad:
             raise OpError("Can't export tensors that require gradient, use tensor.detach()")
+        if (shared := shown_to_numpy(self)) is not None and shared.flags.writeable and shared.dtype.isbuiltin == 1:
+            return shared.__dlpack__(**kwargs)
         return self.__jax_array__().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> Any:
@@ -409,13 +420,13 @@ class Tensor(Handle):
         return int(self.item())
 
     def __len__(self) -> int:
-        shape = value_of(self).shape
+        shape = form_of(self).shape
         if not shape:
             raise ArgumentTypeError("len() of a 0-d tensor")
         return shape[0]
 
     def __iter__(self) -> Iterator:
-        if not value_of(self).shape:
+        if not form_of(self).shape:
             raise ArgumentTypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 

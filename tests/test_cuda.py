@@ -218,9 +218,9 @@ def test_events_tell_the_time(working_gpu):
 
 @needs_no_gpu
 def test_amp_switches_itself_off_without_a_gpu():
-    with pytest.warns(UserWarning, match="Disabling"):
+    with pytest.warns(UserWarning, match="Disabling"), pytest.warns(FutureWarning, match="torch.amp.GradScaler"):
         scaler = funtorch.cuda.amp.GradScaler()
-    with pytest.warns(UserWarning, match="Disabling"):
+    with pytest.warns(UserWarning, match="Disabling"), pytest.warns(FutureWarning, match="torch.amp.autocast"):
         automatic = funtorch.cuda.amp.autocast()
     p = funtorch.tensor([1.0], requires_grad=True)
     optimizer = funtorch.optim.SGD([p], lr=0.1)
@@ -271,3 +271,33 @@ def test_numbers_that_no_device_has(given):
     for lib in (torch, funtorch):
         with pytest.raises(RuntimeError):
             lib.device(*given)
+
+
+@needs_no_gpu
+@pytest.mark.parametrize("name", "rand randn randperm randint zeros tensor rand_like randn_like randint_like ones_like".split())
+@pytest.mark.parametrize("device", ["cuda", 0])
+def test_nothing_is_made_on_a_device_that_is_not_there(name, device):
+    given = {"randint": (3, (2,)), "tensor": ([1.0],), "randint_like": (funtorch.ones(2), 3)}
+    args = given.get(name, (funtorch.ones(2),) if name.endswith("_like") else (2,))
+    for kind in (RuntimeError, AssertionError):  # PyTorch raises one or the other, by how it was built
+        with pytest.raises(kind, match="cuda.* is not there"):
+            getattr(funtorch, name)(*args, device=device)
+
+
+@needs_no_gpu
+def test_generators_types_and_casts_of_devices_that_are_not_there():
+    for device in ("cuda", "cuda:7", "xpu", "meta"):
+        with pytest.raises(RuntimeError):
+            funtorch.Generator(device)
+    with pytest.raises(RuntimeError, match="cuda device"):
+        funtorch.ones(1).cuda("cpu")
+    with pytest.raises(RuntimeError, match="is not there"):
+        funtorch.ones(1).type(funtorch.cuda.FloatTensor)
+    with pytest.raises(TypeError, match="not available"):
+        funtorch.set_default_tensor_type(funtorch.cuda.FloatTensor)
+    assert funtorch.cuda.default_generators == ()
+
+
+def test_the_processor_has_no_index():
+    assert funtorch.Generator("cpu:1").device == funtorch.device("cpu")
+    assert funtorch.ones(1).to("cpu:3").device == funtorch.device("cpu")

@@ -25,7 +25,7 @@ LONGEST_FUNCTION = 60
 LAYERS = (
     ("errors", "dtypes", "devices", "layouts", "printing", "size", "version", "utils.hooks"),
     ("core",),
-    ("tensor", "composite_tensor"),
+    ("tensor", "composite_tensor", "overrides"),
     ("ops", "sparse", "masked_tensors", "return_types", "numbers_info"),
     ("autograd", "transforms"),
     ("nn", "optim", "utils", "distributed", "streams"),

@@ -20,6 +20,17 @@ def is_autocast_available(device_type: str) -> bool:
     return Device(device_type).type in KINDS
 
 
+def autocast_decorator(autocast_instance: Any, func: Callable) -> Callable:
+    """``func`` run in a region."""
+
+    @functools.wraps(func)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        with autocast_instance:
+            return func(*args, **kwargs)
+
+    return decorated
+
+
 class autocast:  # noqa: N801
     """A context manager and decorator in which listed functions get their floating-point arguments cast.
 
@@ -83,9 +94,4 @@ class autocast:  # noqa: N801
         settings.restore(self._held.pop())
 
     def __call__(self, func: Callable) -> Callable:
-        @functools.wraps(func)
-        def decorated(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return func(*args, **kwargs)
-
-        return decorated
+        return autocast_decorator(self, func)

@@ -14,12 +14,13 @@ from ..core.batching import lane_sum
 from ..core.call import call
 from ..core.foreign import followed, is_foreign
 from ..core.gradients import hooked
-from ..core.handle import Handle, make, without_history
+from ..core.handle import Handle, make, value_of, without_history
 from ..core.levels import WRAPPED, Batched
 from ..core.meta import MetaArray, is_meta
 from ..core.op import is_differentiable
 from ..core.state import noted, state
 from ..core.tape import Leaf, place_of
+from ..core.views import note_written
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from .graph import GradientEdge, tensor_at
 
@@ -47,7 +48,7 @@ def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) 
             continue
         if not isinstance(cotangent, Handle):
             raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
-        if cotangent._payload.shape != payload.shape:
+        if value_of(cotangent).shape != payload.shape:  # its values as they are now, which the walk reads
             raise OpError(
                 f"Mismatch in shape: grad_output[{len(made)}] has a shape of {cotangent.shape} and "
                 f"output[{len(made)}] has a shape of {root.shape}."
@@ -162,6 +163,7 @@ def _accumulate(tensor: Any, grad: Any, added: bool, create_graph: bool) -> None
         else:
             held._payload = total._payload
             held._writes += 1
+            note_written(held)
     for hook in list(tensor.__dict__.get("_after_hooks", {}).values()):
         hook(tensor)
 

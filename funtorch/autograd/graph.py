@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..core.backward import Graph, walk_listeners
-from ..core.handle import Handle, make
+from ..core.handle import Handle, make, value_of
 from ..core.python_node import PythonNode
 from ..core.state import state
 from ..core.tape import FreedNode, Leaf, place_of, placeholder, set_place
@@ -60,6 +60,7 @@ def increment_version(tensor: Any) -> None:
     """Say that Tensors were changed in a way that funtorch did not see."""
     for each in (tensor,) if isinstance(tensor, Handle) else tensor:
         base = each if each._base is None else each._base
+        value_of(base)
         base._writes += 1
 
 

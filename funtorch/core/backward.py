@@ -21,8 +21,10 @@ from .handle import Handle, make
 from .op import Op
 from .rescaling import any_rescaled, check_rescaled
 from .schedule import BARE, Schedule
+from .selected import Traits, selective
 from .state import state
 from .straightening import straightened
+from .supports import Supports, any_nan
 from .tape import Leaf, Node, Recipe, check_not_freed, place_of
 from .tiers import composite_patience
 from .views import alias
@@ -31,6 +33,7 @@ Place = tuple[Any, int]  # (node, output number)
 Number = tuple[int, int]  # the same with the node's number in a walk
 _by_sequence = operator.attrgetter("seq")
 ADD = Op(jnp.add, "add")
+OPAQUE = Traits()  # of a node written in Python
 MAX_PLANS = 512
 walk_listeners: list[Any] = []  # called with the graph when a walk begins
 
@@ -117,6 +120,7 @@ class Plan:
         "uses",
         "patience",
         "leaves",
+        "selective",
         "_schedule",
     )
 
@@ -128,6 +132,7 @@ class Plan:
         self.targets = targets
         self.leaves = len(graph.leaves)
         self.accumulate = accumulate
+        self.selective = is_selective(graph, self.steps, roots)
         self.present: tuple[bool, ...] = ()  # which targets are reached; known once the composite has been traced
         self.composite: Op | None = None
         self.uses = 0
@@ -248,20 +253,21 @@ def differentiate(
         check_rescaled(nodes)
     if state.recorder is not None:
         state.recorder.walk(nodes)
+    selective = plan.selective if plan is not None else is_selective(graph, steps, starts)
     # What is recorded or traced must not depend on how often the structure was met.
-    if plan is not None and steps and plan.uses > plan.patience and state.recorder is None:
+    repeated = plan is not None and steps and plan.uses > plan.patience and state.recorder is None
+    kinds = None
+    if plan is not None and not create_graph and state.recorder is None and (selective or not repeated):
+        kinds = _kinds(nodes, cotangents)
+    if plan is not None and repeated and (kinds is not None or not selective):
         grads = _run_composite(plan, nodes, cotangents, held, create_graph)
+    elif plan is not None and kinds is not None:
+        grads = _plus(held, plan.schedule().run(nodes, cotangents, kinds))
     else:
-        if (
-            plan is not None
-            and not create_graph
-            and state.recorder is None
-            and BARE.issuperset(kinds := _kinds(nodes, cotangents))
-        ):
-            grads = plan.schedule().run(nodes, cotangents, kinds)
-        else:
-            grads = _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph)
-        grads = [_sum(old, g) if old is not None and g is not None else g for old, g in zip(held, grads, strict=True)]
+        grads = _plus(held, _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph, selective))
+        selective = False
+    if selective and any_nan(grads):  # only then can supports make a difference
+        grads = _plus(held, _run_stepwise(graph, steps, starts, numbers, cotangents, create_graph, True))
     if not retain_graph:
         for node in (*nodes, *replaced):
             node.release()
@@ -270,18 +276,30 @@ def differentiate(
     return list(targets), grads
 
 
-def _kinds(nodes: list[Node], cotangents: Sequence[Any]) -> set[type]:
-    """The types of what a walk over these nodes works with: where all are arrays it needs no Tensors."""
-    return {type(c._payload) for c in cotangents}.union(*[map(type, node.saved) for node in nodes])
+def is_selective(graph: Graph, steps: Sequence[int], roots: Sequence[Number]) -> bool:
+    """Whether the walk may meet elements that were selected out where it multiplies by data. See `core.selected`."""
+    known = [node.recipe.traits if type(node) is Node else OPAQUE for node in graph.nodes]
+    return any([each.selects for each in known]) and selective(steps, graph.edges, known, roots)
+
+
+def _kinds(nodes: list[Node], cotangents: Sequence[Any]) -> set[type] | None:
+    """The types of what a walk over these nodes works with, if all are arrays, so that it needs no Tensors."""
+    kinds = {type(c._payload) for c in cotangents}.union(*[map(type, node.saved) for node in nodes])
+    return kinds if kinds <= BARE else None
 
 
 def _sum(a: Any, b: Any) -> Any:
     return call(ADD, (a, b))
 
 
+def _plus(olds: Sequence[Any], grads: Sequence[Any]) -> list:
+    return [_sum(old, g) if old is not None and g is not None else g for old, g in zip(olds, grads, strict=True)]
+
+
 def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], olds: list, create_graph: bool) -> list:
     if plan.composite is None:
         plan.composite = Op(plan.backward, "graph_backward")
+        plan.composite.options = tuple(dict.fromkeys([o for recipe in plan.recipes.values() for o in recipe.vjp.options]))
     extra = [*cotangents, *(old for old in olds if old is not None)]
     if not create_graph:
         values = [v for node in nodes for v in node.saved if v is not None]
@@ -298,12 +316,21 @@ def _spread(plan: Plan, grads: Sequence[Any]) -> list:
 
 
 def _run_stepwise(
-    graph: Graph, steps: list[int], starts: list[Number], targets: list[Number], cotangents: Sequence[Handle], create_graph: bool
+    graph: Graph,
+    steps: list[int],
+    starts: list[Number],
+    targets: list[Number],
+    cotangents: Sequence[Handle],
+    create_graph: bool,
+    selective: bool,
 ) -> list:
+    """The walk node by node; ``selective``: with the supports of the cotangents (see `core.selected`)."""
+
     def plus(a: Any, b: Any) -> Any:
         return call(ADD, (a, b), recording=create_graph)
 
     sums = Sums(targets, plus)
+    supports = Supports(starts) if selective else None
     for place, cotangent in zip(starts, cotangents, strict=True):
         sums.add(place, cotangent)
     for i in steps:
@@ -311,10 +338,15 @@ def _run_stepwise(
         incoming = sums.take(i, len(node.outs))
         if incoming is None:
             continue
-        incoming = _through_hooks(node, incoming)
+        came, incoming = incoming, _through_hooks(node, list(incoming))
         sums.kept.update({(i, k): c for k, c in enumerate(incoming) if c is not None})
-        grads = node.apply(incoming, create_graph)
-        grads = _through_node_hooks(node, grads, incoming)
+        if supports is None:
+            grads = _through_node_hooks(node, node.apply(incoming, create_graph), incoming)
+        else:
+            supports.widen(i, came, incoming)
+            given, found = supports.apply(i, node, incoming, create_graph)
+            grads = _through_node_hooks(node, given, incoming)
+            supports.spread(graph.edges[i], found if grads is given else [None] * len(found))
         for edge, grad in zip(graph.edges[i], grads, strict=True):
             sums.add(edge, grad)
     return sums.captured()

@@ -14,18 +14,26 @@ import numpy as np
 
 from .rounding import fused
 
-f4 = np.float32
+
+def f4(value: float | np.floating) -> np.ndarray:
+    """A constant in single precision: NumPy takes an array without dimensions faster than a number."""
+    return np.array(value, np.float32)
+
+
 LOG = (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1)
 LOG_EARLY = [f4(c) for c in (*LOG, -1.6668057665e-1)]
-LOG_LATE = [float(f4(c)) for c in (2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)]
+LOG_LATE = [np.array(np.float32(c), np.float64) for c in (2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)]
 LN2_LOW, LN2_HIGH = f4(-2.12194440e-4), f4(0.693359375)
-SQRT_HALF_BITS = np.int32(0x3F3504F3)
+SQRT_HALF_BITS, MANTISSA = np.array(0x3F3504F3, np.int32), np.array(23, np.int32)
 PI_4_PARTS = [f4(c) for c in (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)]
-FOUR_OVER_PI, TWO_PI = f4(1.27323954473516), f4(2 * np.pi)
-SIN = f4(-1.9515295891e-4), f4(8.3321608736e-3), float(f4(-1.6666654611e-1))
+FOUR_OVER_PI, TURN = f4(1.27323954473516), f4(np.float32(2 * np.pi) * np.float32(2.0**-24))
+SIN = f4(-1.9515295891e-4), f4(8.3321608736e-3), np.array(np.float32(-1.6666654611e-1), np.float64)
 EIGHT = np.dtype((np.void, 32))  # eight lanes move as one
-MASK24, UNIT = np.uint32(2**24 - 1), np.int32(2**24)
-SIGN = np.int32(-(2**31))
+MASK24, UNIT, PART = np.array(2**24 - 1, np.uint32), np.array(2**24, np.int32), f4(2.0**-24)
+SIGN, ONE, EVEN = (np.array(bits, np.int32) for bits in (-(2**31), 1, ~1))
+SHIFTS = {count: np.array(count, np.int32) for count in (29, 30, 31)}
+HALF, WHOLE, MINUS_TWO = f4(0.5), f4(1), f4(-2)
+WIDE_HALF, WIDE_ONE = np.array(0.5), np.array(1.0)
 COS = f4(2.443315711809948e-5), f4(-1.388731625493765e-3), f4(4.166664568298827e-2)
 
 
@@ -50,12 +58,12 @@ class BoxMuller:
         radius, normals = first.view(np.float32), halves.view(np.float32)
         np.subtract(UNIT, first, out=first)  # 1 - u, so that its logarithm is finite
         np.copyto(self.x, first, casting="unsafe")
-        np.multiply(self.x, f4(1 / UNIT), out=self.x)
+        np.multiply(self.x, PART, out=self.x)
         self._log()
-        np.multiply(self.y, f4(-2), out=radius)
+        np.multiply(self.y, MINUS_TWO, out=radius)
         np.sqrt(radius, out=radius)
         np.copyto(self.x, second, casting="unsafe")
-        np.multiply(self.x, TWO_PI * f4(1 / UNIT), out=self.x)
+        np.multiply(self.x, TURN, out=self.x)
         sine, cosine = self._sincos()
         np.multiply(sine, radius, out=normals[1])
         np.multiply(cosine, radius, out=normals[0])
@@ -73,11 +81,11 @@ class BoxMuller:
         """y = log x: x = 2^e (1 + m), 1 + m in [sqrt(1/2), sqrt 2), and log(1 + m) = m - m^2/2 + m^3 P(m)."""
         m, y, z, e, bits = self.x, self.y, self.z, self.w, self.v.view(np.int32)
         np.subtract(m.view(np.int32), SQRT_HALF_BITS, out=bits)
-        np.right_shift(bits, 23, out=bits)
+        np.right_shift(bits, MANTISSA, out=bits)
         np.copyto(e, bits, casting="unsafe")
-        np.left_shift(bits, 23, out=bits)
+        np.left_shift(bits, MANTISSA, out=bits)
         np.subtract(m.view(np.int32), bits, out=m.view(np.int32))
-        np.subtract(m, f4(1), out=m)
+        np.subtract(m, WHOLE, out=m)
         np.multiply(m, LOG_EARLY[0], out=y)
         np.add(y, LOG_EARLY[1], out=y)
         for c in LOG_EARLY[2:]:
@@ -91,7 +99,7 @@ class BoxMuller:
         np.copyto(self.wide_z, z)
         np.multiply(e, LN2_LOW, out=self.v)
         self._fused(y, self.v)
-        np.multiply(z, f4(0.5), out=z)
+        np.multiply(z, HALF, out=z)
         np.subtract(y, z, out=y)
         np.add(y, m, out=y)
         np.multiply(e, LN2_HIGH, out=e)
@@ -103,8 +111,8 @@ class BoxMuller:
         octant, swap = self.v.view(np.int32), self.z.view(np.int32)
         np.multiply(x, FOUR_OVER_PI, out=cosine)
         np.copyto(octant, cosine, casting="unsafe")
-        np.add(octant, 1, out=octant)
-        np.bitwise_and(octant, ~1, out=octant)
+        np.add(octant, ONE, out=octant)
+        np.bitwise_and(octant, EVEN, out=octant)
         np.copyto(cosine, octant, casting="unsafe")
         for part in PI_4_PARTS:
             np.multiply(cosine, part, out=z)
@@ -113,11 +121,11 @@ class BoxMuller:
         self._polynomials(x, z, sine, cosine)
         # In octants 2 and 6 the two change places; then each takes its sign.
         s, c, both = sine.view(np.int32), cosine.view(np.int32), x.view(np.int32)
-        np.left_shift(octant, 30, out=swap)
-        np.right_shift(swap, 31, out=swap)
+        np.left_shift(octant, SHIFTS[30], out=swap)
+        np.right_shift(swap, SHIFTS[31], out=swap)
         np.bitwise_xor(s, c, out=both)
         np.bitwise_and(both, swap, out=both)
-        np.left_shift(octant, 29, out=octant)
+        np.left_shift(octant, SHIFTS[29], out=octant)
         np.bitwise_and(octant, SIGN, out=octant)
         np.bitwise_xor(both, octant, out=both)
         np.bitwise_xor(s, both, out=s)
@@ -135,17 +143,17 @@ class BoxMuller:
         np.add(cosine, COS[2], out=cosine)
         np.multiply(cosine, z, out=cosine)
         np.copyto(self.wide, cosine)
-        np.subtract(self.wide, 0.5, out=self.wide)
+        np.subtract(self.wide, WIDE_HALF, out=self.wide)
         np.multiply(self.wide, self.wide_z, out=self.wide)
         np.copyto(cosine, self.wide, casting="same_kind")
-        np.add(cosine, f4(1), out=cosine)
+        np.add(cosine, WHOLE, out=cosine)
         np.multiply(z, SIN[0], out=sine)
         np.add(sine, SIN[1], out=sine)
         self._fused(sine, SIN[2])
         np.multiply(sine, z, out=sine)
         np.copyto(self.wide_z, x)
         np.copyto(self.wide, sine)
-        np.add(self.wide, 1.0, out=self.wide)
+        np.add(self.wide, WIDE_ONE, out=self.wide)
         np.multiply(self.wide, self.wide_z, out=self.wide)
         np.copyto(sine, self.wide, casting="same_kind")
 

@@ -42,9 +42,7 @@ def _unwatched(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None
             value = arg
             marks += marks
         elif isinstance(arg, Handle):
-            if arg._base is not None:
-                Views.refresh(arg)
-            value = arg._payload
+            value = arg._payload if arg._source is None else Views.value(arg, op)
             if type(value) is not ndarray:
                 return _general(op, args, recording, ceiling)
             marks += marks + arg._requires
@@ -76,7 +74,7 @@ def _general(op: Op, args: Sequence[Any], recording: bool, ceiling: int | None) 
     needs, traced = False, False
     for arg in args:
         if isinstance(arg, Handle):
-            if arg._base is not None:
+            if arg._source is not None:
                 Views.refresh(arg)
             value = arg._payload
             if arg._requires:
@@ -148,10 +146,11 @@ class Views:
     """What views do at a call; `core.views`, which is made of calls, says it when it is imported."""
 
     refresh: Callable[[Handle], None]
+    value: Callable[[Handle, Op], Any]
     attach: Callable[[Handle, Any, Op], None]
 
 
-def set_views(refresh: Callable, attach: Callable) -> None:
-    """Say how a view is brought up to date, and how a result is made one (called once, by ``views.py``)."""
-    Views.refresh, Views.attach = staticmethod(refresh), staticmethod(attach)
+def set_views(refresh: Callable, value: Callable, attach: Callable) -> None:
+    """Say how a view is brought up to date, by itself or for an op, and how a result is made one (called once, by ``views.py``)."""
+    Views.refresh, Views.value, Views.attach = staticmethod(refresh), staticmethod(value), staticmethod(attach)
     set_refresh(refresh)

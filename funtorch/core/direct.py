@@ -20,12 +20,14 @@ TYPES = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 class Form(NamedTuple):
     """A NumPy function for arguments of certain shapes and dtypes: ``run(*arrays)`` gives a tuple of arrays.
 
-    ``single``: the op gives one array. ``reads``: of a derivative, which of the op's arguments it looks at.
+    ``single``: the op gives one array. ``reads``: of a derivative, which of the op's arguments it looks at; ``leaves``: of one that
+    only moves elements, whether it leaves some out.
     """
 
     run: Callable[..., tuple]
     single: bool = True
     reads: tuple[bool, ...] = ()
+    leaves: bool = False
 
 
 class Direct(NamedTuple):

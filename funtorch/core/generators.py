@@ -7,14 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import CPU, device
-from ..errors import ArgumentTypeError
+from ..devices import CPU, device, jax_device
+from ..errors import ArgumentTypeError, OpError
 from .handle import make
 from .mersenne import MersenneTwister
 from .watcher import refuse
 
 SEEDS = "it seeds a generator"
 MOVES = "it reads or sets the state of a generator"
+
+
+def _of_generators(where: Any) -> device:
+    """A device on which numbers are drawn. Raises RuntimeError where there is none such."""
+    chosen = _device(where)
+    if chosen.type == "meta":
+        raise OpError("Generator(): the device 'meta' has no values, and so draws none")
+    jax_device(chosen)
+    return CPU if chosen.type == "cpu" else chosen
 
 
 class Generator:
@@ -27,7 +36,7 @@ class Generator:
     """
 
     def __init__(self, device: Any = "cpu") -> None:
-        self.device = CPU if device == "cpu" else _device(device)
+        self.device = CPU if device == "cpu" else _of_generators(device)
         self.twister = MersenneTwister()
 
     def manual_seed(self, seed: int) -> Generator:

@@ -32,7 +32,9 @@ class Handle:
     _grad: Handle | None = None
     _leaf: weakref.ref[Leaf] | None = None
     _base: Handle | None = None  # the Tensor that this one is a view of
+    _source: Any = None  # where its values are read before each use: its base, or memory that it shares with NumPy
     _chain: tuple[Link, ...] = ()  # the view ops that lead from the base here
+    _place: tuple | None = None  # where its elements lie in its base, with the chain for which that was found
     _seen = 0  # the base's version when this view was last brought up to date
     _views: list[weakref.ref] | None = None  # the Tensors that are views of this one
     _detached = False  # a view that shares values, but no history (detach, .data)
@@ -121,9 +123,25 @@ def without_history(handle: Handle) -> Any:
 
 def value_of(handle: Handle) -> Any:
     """The payload of a Tensor, brought up to date if its base was written."""
-    if handle._base is not None:
+    if handle._source is not None:
         _refresh(handle)
     return handle._payload
+
+
+def form_of(handle: Handle) -> Any:
+    """The payload of a Tensor for its shape and type alone: memory that it shares with NumPy is not read."""
+    if handle._source is not None and not _keeps_form(handle):
+        _refresh(handle)
+    return handle._payload
+
+
+def _keeps_form(handle: Handle) -> bool:
+    """Whether a Tensor has no history, and its elements lie in memory that is shared with NumPy."""
+    while handle._base is not None:
+        if handle._requires:
+            return False
+        handle = handle._base
+    return handle._source is not None and not handle._requires
 
 
 def in_place_allowed(target: Handle, name: str, grad_mode: bool) -> None:
@@ -135,7 +153,7 @@ def in_place_allowed(target: Handle, name: str, grad_mode: bool) -> None:
         )
     if not (grad_mode and target._requires):
         return
-    if target._node is None and target._base is None:
+    if target._node is None and (target._base is None or target._detached):
         raise OpError(f"{name}(): a leaf Variable that requires grad is being used in an in-place operation.")
     base = target._base
     if base is not None and not target._detached and base._requires and base._node is None:

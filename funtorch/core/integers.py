@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -23,6 +24,11 @@ ALL_64_BITS = {"int64", "float64", "float32", "bfloat16"}
 
 def plan(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
     """Check the bounds and choose how to draw. Raises as :meth:`MersenneTwister.random` says."""
+    # Bounds of a floating type may be worth a warning, each time anew.
+    return (_known if dtype.kind in "iu" else _planned)(dtype, low, high)
+
+
+def _planned(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
     if low is None and high is None:
         return _without_bounds(dtype)
     low = 0 if low is None else int(low)
@@ -47,6 +53,9 @@ def plan(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
             )
     _check_range(dtype, low, last)
     return _between(dtype, low, last - low + 1)
+
+
+_known = functools.lru_cache(maxsize=256)(_planned)
 
 
 def check_counts(dtype: np.dtype, n: int) -> None:
@@ -76,11 +85,13 @@ def _without_bounds(dtype: np.dtype) -> Draw:
 def _between(dtype: np.dtype, low: int, size: int) -> Draw:
     def draw(source: MersenneState, n: int) -> np.ndarray:
         if size < 2**28:
-            values = (source.words(n) % np.uint32(size)).astype(np.int64)
+            values = (source.words(n) % divisor).astype(np.int64)
         else:
-            values = (source.words64(n) % np.uint64(size)).view(np.int64)
-        return narrow(values + np.int64(low), dtype)
+            values = (source.words64(n) % divisor).view(np.int64)
+        return narrow(np.add(values, start, values), dtype)
 
+    divisor = np.array(size, np.uint32 if size < 2**28 else np.uint64)
+    start = np.array(low, np.int64)
     return draw
 
 
@@ -129,5 +140,5 @@ def _check_range(dtype: np.dtype, low: int, last: int) -> None:
                 f"random_: {name}={value} is outside [-{exact}, {exact}], and {dtype} holds only some "
                 "of the whole numbers out there",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

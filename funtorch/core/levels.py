@@ -49,6 +49,10 @@ class Level:
         elif state.levels and self.before:
             for target, fields in self.before.values():
                 state.levels[-1].keep(target, fields)
+        else:
+            for target, _ in self.before.values():
+                if target._base is None and target._source is not None:
+                    target._source.write(target)  # NumPy, with which it shares memory, sees it now
         self.before = {}
 
     def keep(self, target: Handle, fields: dict | None = None) -> None:

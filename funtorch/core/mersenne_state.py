@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Self
 
@@ -23,8 +23,10 @@ STATE = np.dtype(
     }
 )
 CHUNK = 2**16
-MASK24 = np.uint32(2**24 - 1)
-MASK53 = np.int64(2**53 - 1)
+# NumPy takes an array without dimensions faster than a number.
+MASK24, MASK53, UNIT = np.array(2**24 - 1, np.int32), np.array(2**53 - 1), np.array(2.0**-24, np.float32)
+FEW = 2**14  # words up to which NumPy's function without bounds, which gives 64 bits for each, is the faster one
+FEW_PAIRS, HALF_WORD = 2**9, np.array(32, np.uint64)
 BLOCKS = (64, 1024, 16384)
 IN_A_ROW = 4 * (LENGTH + 1)  # bytes of the words and of the position
 
@@ -129,19 +131,33 @@ class MersenneState:
         """The next ``n`` 32-bit words: uint32 (n,)."""
         if n:
             self._resting_next = None
+        if n <= FEW:
+            return self._bits.random_raw(n).astype(np.uint32)
         return self._fill(0, 2**32, size=n, dtype=np.uint32)
 
     def words64(self, n: int) -> np.ndarray:
         """The next ``n`` pairs of words, the first one on top: uint64 (n,)."""
         if n:
             self._resting_next = None
-        return self._fill(0, 2**64, size=n, dtype=np.uint64)
+        if n > FEW_PAIRS:
+            return self._fill(0, 2**64, size=n, dtype=np.uint64)
+        words = self._bits.random_raw(2 * n)
+        tops = np.left_shift(words[::2], HALF_WORD)
+        return np.bitwise_or(tops, words[1::2], tops)
+
+    def bits24(self, n: int) -> np.ndarray:
+        """The lower 24 bits of the next ``n`` words: int32 (n,)."""
+        bits = self.words(n).view(np.int32)
+        return np.bitwise_and(bits, MASK24, bits)
+
+    def bits53(self, n: int) -> np.ndarray:
+        """The lower 53 bits of the next ``n`` pairs of words: int64 (n,)."""
+        bits = self.words64(n).view(np.int64)
+        return np.bitwise_and(bits, MASK53, bits)
 
     def doubles(self, n: int) -> np.ndarray:
         """Uniform on [0, 1) with 53 bits each, a pair of words apiece: float64 (n,)."""
-        bits = self.words64(n).view(np.int64)
-        bits &= MASK53
-        return bits * 2.0**-53
+        return self.bits53(n) * 2.0**-53
 
     def skip(self, n: int) -> None:
         """Go on behind the next ``n`` words."""
@@ -154,10 +170,8 @@ class MersenneState:
         if out.dtype == np.float64:
             out[:] = self.doubles(out.size)
             return
-        bits = self.words(out.size)
-        np.bitwise_and(bits, MASK24, out=bits)
-        np.copyto(out, bits.view(np.int32), casting="unsafe")
-        np.multiply(out, np.float32(2.0**-24), out=out)
+        np.copyto(out, self.bits24(out.size), casting="unsafe")
+        np.multiply(out, UNIT, out)
 
     @contextmanager
     def one_by_one(self) -> Iterator[Iterator[float]]:
@@ -196,6 +210,8 @@ def _in_a_row() -> bool:
     return ctypes.string_at(bits.ctypes.state_address, IN_A_ROW) == expected
 
 
-def parts(out: np.ndarray) -> Iterator[np.ndarray]:
+def parts(out: np.ndarray) -> Iterable[np.ndarray]:
     """Consecutive pieces of a flat array, small enough for the cache."""
+    if 0 < out.size <= CHUNK:
+        return (out,)
     return (out[start : start + CHUNK] for start in range(0, out.size, CHUNK))

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .bounded import Home
+from .compiler_options import Options, accepted
 from .direct import Direct
 from .gathered import Gathered
 from .state import state
@@ -39,8 +40,8 @@ class Op:
 
     ``name`` is what messages and ``grad_fn`` show. ``view`` marks an op whose result shares its only input's
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
-    result's strides as PyTorch reports them. ``gathered`` and ``direct``: see the modules
-    of these names; ``squared`` and ``squares``: see `core.squares`. Two Ops are equal only if they are one object.
+    result's strides as PyTorch reports them. ``gathered`` and ``direct``: see the modules of these names; ``squared`` and
+    ``squares``: see `core.squares`; ``options``: see `core.compiler_options`. Two Ops are equal only if they are one object.
     """
 
     __slots__ = (
@@ -58,6 +59,7 @@ class Op:
         "direct",
         "squared",
         "squares",
+        "options",
         "_vjp",
         "_jvp",
         "_push",
@@ -76,6 +78,7 @@ class Op:
         self.squared: Op | None = None  # where the op is a root of squares: what is below the root
         self.squares = 0  # 1: the op squares its argument; 2: it does if its two arguments are the same
         self.direct: Direct | None = None
+        self.options: Options = ()  # the compiler's, also for what is derived from the op
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
         self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
         self.recipes = Home()  # the tape's, by mask, shapes and dtypes
@@ -90,7 +93,7 @@ class Op:
 
     def new_kernel(self) -> Callable:
         """The function compiled by XLA, for shapes of one kind: its programs go when it goes."""
-        return jax.jit(functools.partial(self.fn))
+        return jax.jit(functools.partial(self.fn), compiler_options=accepted(self.options))
 
     def trace(self, avals: tuple) -> tuple[Any, bool]:
         """The function's jaxpr for arguments of given shapes and dtypes, and whether it gives one array and no tuple."""
@@ -109,6 +112,7 @@ class Op:
         if found is None:
             found = self._vjp[mask] = Op(_vjp_function(self.fn, mask), f"{self.name}_backward")
             found.direct = None if self.direct is None else self.direct.of_backward(mask)
+            found.options = self.options
         return found
 
     def set_vjp(self, mask: Mask, pull: Op) -> None:
@@ -120,6 +124,7 @@ class Op:
         found = self._jvp.get(mask)
         if found is None:
             found = self._jvp[mask] = Op(_jvp_function(self, mask), f"{self.name}_jvp")
+            found.options = self.options
         return found
 
     def push(self, mask: Mask) -> Op:
@@ -133,6 +138,7 @@ class Op:
                 return results[outputs_of(results, [r.dtype for r in results]) :]
 
             found = self._push[mask] = Op(tangents, f"{self.name}_push")
+            found.options = self.options
         return found
 
     def batched(self, axes: tuple[int | None, ...]) -> Op:
@@ -140,6 +146,7 @@ class Op:
         found = self._batched.get(axes)
         if found is None:
             found = self._batched[axes] = Op(_batched_function(self.fn, axes), self.name)
+            found.options = self.options
             if self.squared is not None:
                 found.squared = self.squared.batched(axes)
             found.squares = 0 if any(axes) else self.squares

@@ -52,6 +52,7 @@ class Application:
         self.results: dict[int, list[Any]] = {}  # of outputs that the body keeps: the array below all layers, then tangents
         self.nodes: list[weakref.ref | None] = []  # by frame
         self.open: list[Layer] = []  # those that are open again for the walk of a tape further out
+        self.supports: list[Any] = []  # of the cotangents with which backward runs now, see `core.selected`
 
     def depth(self, frame: int) -> int:
         return self.layers[frame - 1].level.depth if frame else 0
@@ -63,12 +64,13 @@ class Application:
             found = [None if t is None else layer.above(t) for t in found]
         return found
 
-    def backward(self, frame: int, cotangents: Sequence[Any]) -> list[Any]:
-        """The body's backward for cotangents of ``frame``: gradients of that frame's arguments."""
+    def backward(self, frame: int, cotangents: Sequence[Any], supports: Sequence[Any] = ()) -> list[Any]:
+        """The body's backward for cotangents of ``frame``, and their supports: gradients of that frame's arguments."""
         upper, before = self.layers[frame:], self.open
         self.open = upper
         try:
             with reopened(upper):
+                self.supports = self.lifted(frame, supports)
                 grads = self.body.backward(self, *self.lifted(frame, cotangents))
                 for layer in reversed(upper):
                     grads = [None if g is None else layer.gradient(g, number) for number, g in enumerate(grads)]
@@ -181,8 +183,8 @@ class PythonNode:
     def is_freed(self) -> bool:
         return self.freed
 
-    def apply(self, incoming: list[Any], create_graph: bool) -> list[Any]:
-        """The gradients for each edge."""
+    def apply(self, incoming: list[Any], create_graph: bool, supports: Sequence[Any] = ()) -> list[Any]:
+        """The gradients for each edge, from the cotangents of the outputs, which may have supports."""
         application = self.application
         if application is None:
             raise OpError(FREED_MESSAGE)
@@ -192,7 +194,7 @@ class PythonNode:
         before = state.grad
         state.grad = before and (create_graph or self.level > 0)
         try:
-            grads = application.backward(self.frame, incoming)
+            grads = application.backward(self.frame, incoming, supports)
         finally:
             state.grad = before
         chosen = [grads[i] for i in self.marked]

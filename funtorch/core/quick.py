@@ -19,7 +19,7 @@ from .tape import record_again
 def call_one(op: Op, x: Any) -> Any:
     """``call(op, (x,))``."""
     payload = x._payload
-    if watched or x._base is not None or op.view or type(payload) is not ndarray:
+    if watched or x._source is not None or op.view or type(payload) is not ndarray:
         return call(op, (x,))
     key = ((payload.shape, payload.dtype),)
     slot = op.programs.get(key)
@@ -44,11 +44,11 @@ def call_two(op: Op, x: Any, y: Any) -> Any:
         return call(op, (x, y))
     marks = 0
     if first is not x:
-        if x._base is not None:
+        if x._source is not None:
             return call(op, (x, y))
         marks = 2 * x._requires
     if second is not y:
-        if y._base is not None:
+        if y._source is not None:
             return call(op, (x, y))
         marks += y._requires
     slot.recent = True

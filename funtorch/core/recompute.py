@@ -8,6 +8,7 @@ from typing import Any
 from .backward import differentiate
 from .handle import Handle
 from .state import state
+from .supports import supported
 from .tape import place_of
 from .variables import depends, variable
 
@@ -35,7 +36,7 @@ class Recomputed:
         targets = [place_of(i) for i, f in zip(inputs, follow, strict=True) if f]
         state.grad = True
         try:
-            outs = self.run(inputs)
+            outs = supported(self.run(inputs), application.supports)
         finally:
             state.grad = outside
         pairs = [(o, c) for o, c in zip(outs, cotangents, strict=True) if c is not None and o._requires]

@@ -18,6 +18,8 @@ from .watcher import Disagreement, Watcher, single_value
 class Tracing(Watcher):
     """Follows a function on tracers in the steps of a recording. Where it takes another one: Disagreement."""
 
+    traces = True
+
     def __init__(self, recording: Recording, draws: Sequence[Any], numbers: Sequence[Any]) -> None:
         super().__init__()
         self.recording = recording

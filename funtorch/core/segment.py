@@ -189,7 +189,7 @@ class Again(Nested):
 def place(tensor: Handle, stand_in: Handle) -> None:
     """Let ``tensor`` be what ``stand_in`` is: its payload and its place on the tape."""
     fields = tensor.__dict__
-    for name in ("_base", "_chain", "_detached", "_siblings", "_node", "_output", "_level", "_requires", "_leaf"):
+    for name in ("_base", "_source", "_chain", "_detached", "_siblings", "_node", "_output", "_level", "_requires", "_leaf"):
         fields.pop(name, None)
     tensor._payload = stand_in._payload
     tensor._birth = stand_in._birth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jax.interpreters import partial_eval
@@ -16,8 +16,12 @@ from .engine import programs
 from .gathered import gathers
 from .handle import Handle, inference_made, make
 from .op import Mask, Op, differentiable
+from .selected import INDEXING, Traits, traits
 from .state import state
 from .tiers import Work
+
+if TYPE_CHECKING:
+    from .supports import Supported
 
 _sequence = itertools.count()
 
@@ -82,7 +86,7 @@ class Recipe:
 
     __slots__ = (
         "op", "mask", "vjp", "key", "reads", "avals", "outs", "blanks", "work", "marked", "unread", "gathers",
-        "recent", "__weakref__",
+        "recent", "traits", "supported", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, op: Op, mask: Mask, avals: tuple, outs: tuple) -> None:
@@ -95,8 +99,10 @@ class Recipe:
         form = None if op.direct is None or op.direct.backward is None else op.direct.backward(mask, avals)
         if form is not None:
             self.reads, self.work = form.reads, DIRECT_WORK
+            self.traits = Traits(form.leaves, any(form.reads) and not form.leaves)
         else:
-            self.reads, self.work = _examined(self.vjp, self.key, len(avals))
+            self.reads, self.work, self.traits = _examined(op, self.vjp, self.key, len(avals))
+        self.supported: dict[tuple[int, ...], Supported] = {}  # the vjp with supports, by what comes in
         self.marked = [i for i, marked in enumerate(mask) if marked]
         self.unread = [i for i, read in enumerate(self.reads) if not read]
         self.gathers = gathers(op.gathered, avals, outs)
@@ -110,15 +116,19 @@ DIRECT_WORK = 20.0  # microseconds on the host that a small call may take
 MAX_TRACES = 8  # of one op, kept from when its recipes were made until they run
 
 
-def _examined(vjp: Op, key: tuple, inputs: int) -> tuple[tuple[bool, ...], float]:
-    """Which of the op's inputs its VJP reads, for the others need not be kept alive; and how much work it is on the host."""
+def _examined(op: Op, vjp: Op, key: tuple, inputs: int) -> tuple[tuple[bool, ...], float, Traits]:
+    """Which of the op's inputs its VJP reads, for the others need not be kept alive; its work on the host; its traits."""
     trace = vjp.trace(key)
     if len(vjp.traces) >= MAX_TRACES:
         vjp.traces.clear()
     vjp.traces[key] = trace
     closed = trace[0]
-    _, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    return tuple(used[:inputs]), Work().add(closed.jaxpr).host_microseconds()
+    live, used = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
+    return (
+        tuple(used[:inputs]),
+        Work().add(closed.jaxpr).host_microseconds(),
+        traits(live, sum(used[:inputs]), op.name in INDEXING),
+    )
 
 
 class Node:

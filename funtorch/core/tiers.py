@@ -38,12 +38,13 @@ WEIGHTS = dict.fromkeys(("exp", "log", "tanh", "logistic", "erf", "pow", "sin", 
 
 @dataclasses.dataclass
 class Work:
-    """What a jaxpr does: primitives, elements written, multiply-adds, and whether it loops."""
+    """What a jaxpr does: primitives, elements written, multiply-adds, whether it loops, and microseconds of loops of known length."""
 
     steps: int = 0
     elements: int = 0
     products: int = 0
     loops: bool = False
+    looping: float = 0.0
 
     def add(self, jaxpr: Any) -> Work:
         """Count the equations of a jaxpr and of those inside it."""
@@ -51,6 +52,8 @@ class Work:
             inner = [p for p in eqn.params.values() if hasattr(p, "eqns") or hasattr(getattr(p, "jaxpr", None), "eqns")]
             if eqn.primitive.name in ("while", "scan"):
                 self.loops = True
+                if "length" in eqn.params:
+                    self.looping += eqn.params["length"] * Work().add(eqn.params["jaxpr"].jaxpr).host_microseconds()
             elif inner:
                 for each in inner:
                     self.add(getattr(each, "jaxpr", each))
@@ -70,10 +73,9 @@ class Work:
         return self
 
     def host_microseconds(self) -> float:
-        """What it is estimated to take with NumPy. What loops counts as large: how often it does is not known."""
-        if self.loops:
-            return LARGE
-        return HOST_STEP * self.steps + HOST_ELEMENT * self.elements + HOST_PRODUCT * self.products
+        """What it is estimated to take with NumPy. What loops counts as large: how often it does is not always known."""
+        work = HOST_STEP * self.steps + HOST_ELEMENT * self.elements + HOST_PRODUCT * self.products + self.looping
+        return max(work, LARGE) if self.loops else work
 
 
 def _depth(eqn: Any) -> int:

@@ -28,7 +28,7 @@ def variable(tensor: Handle, outside: bool) -> Any:
     if not connected:
         return make(payload, depth).requires_grad_()
     new = alias(tensor, detached=False)
-    new._base, new._chain = None, ()
+    new._base, new._source, new._chain = None, None, ()
     return new
 
 

@@ -18,10 +18,14 @@ from ..errors import OpError
 from .batching import at_front
 from .call import call, set_views
 from .engine import CONCRETE
+from .forked import as_numpy
 from .handle import Handle, make, value_of
 from .levels import WRAPPED, Batched, Dual, constant
 from .op import Op
+from .selected import choosing
+from .shared_memory import live, same_bytes, sharing, stand_in, window
 from .state import state
+from .strides import geometry
 from .tape import Node
 
 _IDENTITY = Op(lambda x: x, "alias", view=True)
@@ -29,6 +33,7 @@ _IDENTITY = Op(lambda x: x, "alias", view=True)
 _DETACH = Op(jax.lax.stop_gradient, "detach", view=True)
 # A value that requires no grad over all of a Tensor that does: it still requires grad, and the gradient of what it was is zero.
 _OVER = Op(lambda x, value: value, "copy")
+_PICKING = frozenset({"index_select", "gather", "take"})
 for _whole in (_IDENTITY, _DETACH):
     _whole.inverse = lambda base, value: value
     _whole.layout = lambda shape, strides, offset: (shape, strides, offset)
@@ -57,7 +62,7 @@ def _through(link: Link, base: Handle, recording: bool) -> Any:
     """What ``link`` shows of ``base``, as a Tensor that isn't marked as a view."""
     op, places = (link.op, link.places) if type(link) is At else (link, ())
     value = call(op, (base, *places), recording=recording)
-    value._base = None
+    value._base = value._source = None
     if op is _DETACH:
         value._payload = constant(value._payload)
     return value
@@ -66,11 +71,11 @@ def _through(link: Link, base: Handle, recording: bool) -> Any:
 def attach(result: Handle, source: Handle, op: Link) -> None:
     """Make ``result`` a view of ``source`` through ``op``."""
     if source._base is None or shares_values(source):
-        result._base = source
+        result._base = result._source = source
         result._chain = (op,)
         result._seen = source._writes
     else:
-        result._base = source._base
+        result._base = result._source = source._base
         result._chain = (*source._chain, op)
         result._seen = source._seen
         result._detached = source._detached
@@ -96,6 +101,10 @@ def note_view(base: Handle, view: Handle) -> None:
 
 def alias(source: Handle, detached: bool) -> Any:
     """A view of all of ``source``; ``detached``: of its values only, without history or tangent at any level."""
+    op = _DETACH if detached else _IDENTITY
+    if source._source is not None and (seen := look(source, op)) is not None:
+        seen._detached = seen._detached or detached
+        return seen
     if not detached:
         return call(_IDENTITY, (source,))
     result = call(_DETACH, (source,), recording=False)
@@ -122,11 +131,17 @@ def version_root(handle: Handle) -> Handle:
 
 
 def refresh(view: Handle) -> None:
-    """Bring a view up to date with its base."""
+    """Bring a Tensor up to date with its base, or with memory that it shares with NumPy."""
     base = view._base
-    assert base is not None
-    if base._base is not None:
-        refresh(base)
+    if base is None:
+        view._source.read(view)
+        return
+    if base._source is not None:
+        if (shown := live(view)) is not None:
+            _see(view, shown)
+            return
+        if base._source is not None:  # it may have ended just now
+            refresh(base)
     if view._seen == base._writes:
         return
     value = replay(view, view._chain)
@@ -140,26 +155,69 @@ def refresh(view: Handle) -> None:
         take(view, value)
 
 
+def value_for(tensor: Handle, op: Op) -> Any:
+    """The payload that an op reads; one that copies a few elements gets them as they lie in memory shared with NumPy."""
+    if op.name in _PICKING and len(tensor._payload.shape) and (elements := live(tensor)) is not None:
+        return elements
+    refresh(tensor)
+    return tensor._payload
+
+
+def _see(view: Handle, shown: np.ndarray) -> None:
+    """Bring a view without history up to date with its own elements alone, which are ``shown`` in memory."""
+    base: Any = view._base
+    fresh = shown if shown.flags.c_contiguous else np.array(shown, order="C")
+    if view._seen < 0 or type(view._payload) not in CONCRETE or not same_bytes(as_numpy(view._payload), fresh):
+        view._payload = np.array(shown) if fresh is shown else fresh
+        if shares_values(view):
+            view._writes += 1
+            if view._counts:
+                view._uncounted += 1
+    view._seen = base._writes
+
+
+def look(source: Handle, link: Link) -> Any:
+    """A view of a Tensor in memory shared with NumPy, whose elements are read when it is used; None if it has to be computed."""
+    if source._source is None or sharing(source) is None or (found := geometry(source)) is None:
+        return None
+    assert link.layout is not None
+    place = link.layout(*found)
+    result = make(stand_in(place[0], source._payload.dtype))
+    attach(result, source, link)
+    result._seen, result._place = -1, (result._chain, place)
+    return result
+
+
 def _share_with(former: Handle, target: Handle) -> None:
     """Make the views of ``target`` views of ``former``, which has its elements."""
     for ref in target._views or ():
         view = ref()
         if view is not None and view._base is target:
             refresh(view)
-            view._base, view._seen = former, former._writes
+            view._base = view._source = former
+            view._seen = former._writes
     former._views, target._views = target._views, None
+
+
+def _successor(target: Handle) -> Any:
+    """A Tensor with the elements of ``target``, and what it shares with NumPy."""
+    former = make(value_of(target), target._birth)
+    if target._base is None and target._source is not None:
+        former._source, target._source = target._source, None
+    return former
 
 
 def reshape_data(target: Handle, seen: Handle, link: Link) -> None:
     """Make ``target``, which is no view, look as ``seen`` does, its view through ``link``; its views stay with its elements."""
-    if any(ref() is not seen and ref() is not None for ref in target._views or ()):
-        former = make(target._payload, target._birth)
+    if target._source is not None or any(ref() is not seen and ref() is not None for ref in target._views or ()):
+        former = _successor(target)
         take(former, target)
         former._writes, former._uncounted = target._writes + 1, target._uncounted
         _share_with(former, target)
-        target._base, target._chain, target._seen = former, (link,), former._writes
+        target._base = target._source = former
+        target._chain, target._seen = (link,), former._writes
         note_view(former, target)
-    seen._base = None
+    seen._base = seen._source = None
     take(target, seen)
     target._writes += 1
 
@@ -167,11 +225,11 @@ def reshape_data(target: Handle, seen: Handle, link: Link) -> None:
 def replace_data(target: Handle, payload: Any) -> None:
     """Give ``target`` other elements; views of it stay with those that it had."""
     if target._views:
-        _share_with(make(value_of(target), target._birth), target)
+        _share_with(_successor(target), target)
     target._payload = payload
     if type(target._node) is Node:
         target._node.overwritten = True
-    target._base, target._chain = None, ()
+    target._base, target._source, target._chain = None, None, ()
     target._writes += 1
     target._uncounted += 1
 
@@ -211,6 +269,8 @@ def write(target: Handle, new: Handle) -> None:
     Without grad mode only the value changes, and ``target`` keeps its place on the tape.
     """
     base = target._base
+    if base is not None and base._source is not None and _written_there(target, new):
+        return
     if base is None:
         if state.grad and target._node is not None and not new._requires:
             new = call(_OVER, (target, new))
@@ -251,6 +311,24 @@ def write(target: Handle, new: Handle) -> None:
         _write_without_grad(base, new)
     else:
         write(base, new)
+
+
+def _written_there(target: Handle, new: Handle) -> bool:
+    """Write a view's elements to memory shared with NumPy, where no more than that is to be done; whether it was."""
+    value: Any = value_of(new)
+    if (state.grad and new._requires) or type(value) not in CONCRETE or (found := sharing(target)) is None:
+        return False
+    root, memory = found
+    shown = window(target, memory)
+    if shown is None or not shown.flags.writeable:
+        return False
+    np.copyto(shown, as_numpy(value))
+    memory.noted(root)
+    counted = version_root(target)
+    if counted is not root:
+        root._uncounted += 1
+        counted._writes += 1
+    return True
 
 
 def write_values(target: Handle, new: Handle) -> None:
@@ -318,7 +396,7 @@ def _written(base: Any, chain: tuple[Link, ...], new: Any, recording: bool) -> A
 
 def _put_at(base: Any, value: Any, places: Any) -> Any:
     value = jnp.broadcast_to(value.astype(base.dtype), places.shape)
-    return base.reshape(-1).at[places].set(value).reshape(base.shape)
+    return choosing(lambda x, y: x.at[places].set(y), base.reshape(-1), value).reshape(base.shape)
 
 
 _PUT = Op(_put_at, "view_scatter")
@@ -336,6 +414,13 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
         if type(target._node) is Node:
             target._node.overwritten = True
     target._writes += 1
+    note_written(target)
+
+
+def note_written(target: Handle) -> None:
+    """Let NumPy see what a Tensor was given, if it shares memory with it."""
+    if target._base is None and target._source is not None:
+        target._source.write(target)
 
 
 def note_change(target: Handle) -> None:
@@ -361,57 +446,10 @@ def scatter(op: Op) -> Op:
     return Op(op.inverse, f"{op.name}_scatter")
 
 
-def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides, in elements, of a dense row-major array."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
-
-
-def layout(handle: Handle) -> tuple[tuple[int, ...], int]:
-    """The strides and the storage offset that PyTorch reports, in elements."""
-    base = handle._base
-    if base is None:
-        return contiguous_strides(handle._payload.shape), 0
-    shape = tuple(base._payload.shape)
-    strides, offset = layout(base)
-    for op in handle._chain:
-        if op.layout is None:
-            shape, strides, offset = tuple(handle._payload.shape), contiguous_strides(handle._payload.shape), 0
-        else:
-            shape, strides, offset = op.layout(shape, strides, offset)
-    return strides, offset
-
-
-def memory_order(handle: Handle) -> tuple[int, ...] | None:
-    """The dimensions of a view from the largest stride to the smallest, where that is not their own order."""
-    if handle._base is None or state.levels:
-        return None
-    shape, strides = handle._payload.shape, layout(handle)[0]
-    if 0 in strides:
-        return None
-    real = [d for d in range(len(shape)) if shape[d] != 1]
-    order = sorted(real, key=lambda d: -strides[d])
-    return None if order == real else (*(d for d in range(len(shape)) if shape[d] == 1), *order)
-
-
-def is_contiguous(handle: Handle) -> bool:
-    """Whether the elements lie densely in row-major order."""
-    if handle._base is None:
-        return True
-    shape = handle._payload.shape
-    if 0 in shape:
-        return True
-    dense = contiguous_strides(shape)
-    return all(n == 1 or a == b for n, a, b in zip(shape, layout(handle)[0], dense, strict=True))
-
-
 def concrete(handle: Handle) -> np.ndarray | None:
     """The values as a NumPy array, or None if they are traced or wrapped."""
     value = value_of(handle)
     return np.asarray(value) if type(value) in CONCRETE else None
 
 
-set_views(refresh, attach)
+set_views(refresh, value_for, attach)

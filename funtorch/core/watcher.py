@@ -49,6 +49,8 @@ class Watcher:
     cuts: Any = False
     # Whether draws come from a key of its own, so that as many may be drawn as the shapes say, whatever the values.
     keyed = False
+    # Whether this runs a function on tracers, in the steps of a recording.
+    traces = False
 
     def __init__(self) -> None:
         self.inside: dict[int, Any] = {}  # by id, a weak reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import amp
+from ..amp.older import warn_of_older
 from ..dtypes import bfloat16
 from ..dtypes import dtype as DType  # noqa: N812
 
@@ -13,6 +14,7 @@ class autocast(amp.autocast):  # noqa: N801
     """`amp.autocast` for "cpu"."""
 
     def __init__(self, enabled: bool = True, dtype: DType = bfloat16, cache_enabled: bool = True) -> None:
+        warn_of_older("cpu", "autocast")
         super().__init__("cpu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
@@ -23,4 +25,5 @@ class GradScaler(amp.GradScaler):
         self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5, growth_interval: int = 2000,
         enabled: bool = True,
     ) -> None:  # fmt: skip
+        warn_of_older("cpu", "GradScaler")
         super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)

@@ -85,6 +85,10 @@ def __getattr__(name: str) -> Any:
 
         if name in CUDA_TYPES:
             return CUDA_TYPES[name]
+    if name == "default_generators":
+        from ..core.generators import default_generator
+
+        return (default_generator,) * device_count()
     if name in ("amp", "nvtx"):
         import importlib
 

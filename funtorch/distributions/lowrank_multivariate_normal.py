@@ -18,6 +18,22 @@ from .utils import _standard_normal, lazy_property
 __all__ = ["LowRankMultivariateNormal"]
 
 
+def _batch_capacitance_tril(W: Tensor, D: Tensor) -> Tensor:
+    """The lower triangular factor of I + W^T D^-1 W, for W (B, K, R) and D (B, K)."""
+    identity = torch.eye(W.shape[-1], dtype=W.dtype, device=W.device)
+    return torch.linalg.cholesky(torch.matmul(W.mT / D.unsqueeze(-2), W) + identity)
+
+
+def _batch_lowrank_logdet(W: Tensor, D: Tensor, capacitance_tril: Tensor) -> Tensor:
+    """The log-determinant of W W^T + D: (B)."""
+    return 2 * log_diagonal(capacitance_tril) + D.log().sum(-1)
+
+
+def _batch_lowrank_mahalanobis(W: Tensor, D: Tensor, x: Tensor, capacitance_tril: Tensor) -> Tensor:
+    """x^T (W W^T + D)^-1 x for x (S, B, K): (S, B)."""
+    return (x.pow(2) / D).sum(-1) - mahalanobis(capacitance_tril, times(W.mT / D.unsqueeze(-2), x))
+
+
 class LowRankMultivariateNormal(Distribution):
     r"""Normal vectors of covariance :math:`W W^T + D`, through matrices of W's rank alone.
 
@@ -56,10 +72,7 @@ class LowRankMultivariateNormal(Distribution):
         batch_shape = torch.broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1])
         self.loc, self.cov_diag = loc.expand(*batch_shape, -1), cov_diag.expand(*batch_shape, -1)
         self.cov_factor = cov_factor.expand(*batch_shape, -1, -1)
-        scaled = cov_factor.mT / cov_diag.unsqueeze(-2)  # (B, R, K)
-        capacitance = torch.matmul(scaled, cov_factor)
-        identity = torch.eye(cov_factor.shape[-1], dtype=cov_factor.dtype, device=cov_factor.device)
-        self._capacitance_tril = torch.linalg.cholesky(capacitance + identity)
+        self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
 
     @staticmethod
@@ -125,13 +138,13 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc + times(self._unbroadcasted_cov_factor, of_factor) + self._unbroadcasted_cov_diag.sqrt() * of_diag
 
     def _log_determinant(self) -> Tensor:
-        return 2 * log_diagonal(self._capacitance_tril) + self._unbroadcasted_cov_diag.log().sum(-1)
+        return _batch_lowrank_logdet(self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, self._capacitance_tril)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._checked(value)
-        off = value - self.loc
-        plain = (off.pow(2) / self._unbroadcasted_cov_diag).sum(-1)
-        distance = plain - mahalanobis(self._capacitance_tril, times(self._scaled(), off))
+        distance = _batch_lowrank_mahalanobis(
+            self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, value - self.loc, self._capacitance_tril
+        )  # fmt: skip
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._log_determinant() + distance)
 
     def entropy(self) -> Tensor:

@@ -12,6 +12,9 @@ from ..size import Size
 from ..tensor import Tensor
 from . import constraints
 from ._matrices import inverse_of_square, log_diagonal, mahalanobis, root_of_inverse, times
+from ._matrices import mahalanobis as _batch_mahalanobis  # noqa: F401
+from ._matrices import root_of_inverse as _precision_to_scale_tril  # noqa: F401
+from ._matrices import times as _batch_mv  # noqa: F401
 from .distribution import Distribution
 from .utils import _standard_normal, lazy_property
 

@@ -16,6 +16,11 @@ from .utils import broadcast_all, lazy_property
 __all__ = ["VonMises"]
 
 
+def _log_modified_bessel_fn(x: Tensor, order: int = 0) -> Tensor:
+    """log I_order(x) for x > 0 and order 0 or 1."""
+    return x + (torch.special.i1e(x) if order else torch.special.i0e(x)).log()
+
+
 class VonMises(Distribution):
     r"""Angles: :math:`p(x) = e^{\kappa \cos(x - \mu)} / 2\pi I_0(\kappa)`.
 

@@ -41,6 +41,36 @@ for _file in _FILES:
     _found = _importlib.import_module(f"{__name__}.{_file}")
     globals().update({_name: getattr(_found, _name) for _name in _found.__all__})
 
+# Layers that are public in another file of PyTorch's: how they are printed and pickled.
+_HOMES = {
+    "activation": ("attention", "rectifier", "softmax"),
+    "batchnorm": ("lazy",),
+    "container": ("parameter_container",),
+    "conv": ("lazy",),
+    "instancenorm": ("lazy",),
+    "linear": ("lazy",),
+    "loss": ("linear_cross_entropy", "margin_loss"),
+    "pooling": ("fractional_pooling",),
+    "rnn": ("rnn_base", "rnn_cells"),
+    "transformer": ("transformer_layers",),
+}
+
+
+def _at_home(home: _Any, cls: _Any) -> None:
+    cls.__module__ = home.__name__
+    setattr(home, cls.__name__, cls)
+
+
+for _file, _parts in _HOMES.items():
+    _home = _importlib.import_module(f"{__name__}.modules.{_file}")
+    _lazy = {f"Lazy{_name}" for _name in _home.__all__}
+    for _part in _parts:
+        _found = _importlib.import_module(f"{__name__}.modules.{_part}")
+        for _name in _found.__all__:
+            if (_part != "lazy" or _name in _lazy) and getattr(_found, _name).__module__ == _found.__name__:
+                _at_home(_home, getattr(_found, _name))
+_at_home(_importlib.import_module(f"{__name__}.modules.module"), Module)  # type: ignore[name-defined]  # noqa: F821
+
 if _TYPE_CHECKING:
 
     def __getattr__(name: str) -> _Any: ...

@@ -5,6 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..ops import registry
+from ..overrides import has_torch_function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401
+from . import _reduction as _Reduction  # noqa: F401
+from .copied_functions import (  # noqa: F401
+    _canonical_mask,
+    _get_softmax_dim,
+    _in_projection,
+    _in_projection_packed,
+    _list_or_empty,
+    _mha_shape_check,
+    _none_or_dtype,
+    _verify_batch_size,
+)
+from .modules.utils import _list_with_default, _pair, _single, _triple  # noqa: F401
 
 _names = registry.names("nn.functional")
 __all__ = sorted(_names)

@@ -16,7 +16,7 @@ import numpy as np
 from ..autograd.modes import no_grad
 from ..core.call import call
 from ..core.op import Op
-from ..core.views import memory_order
+from ..core.strides import memory_order
 from ..dtypes import bool_
 from ..errors import ArgumentValueError
 from ..ops import registry
@@ -43,6 +43,31 @@ NO_OP = "Initializing zero-element tensors is a no-op"
 FANS = "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
 
 
+def _filled(tensor: Any, name: str, *args: Any, **named: Any) -> Any:
+    with no_grad():
+        return getattr(tensor, name)(*args, **named)
+
+
+def _no_grad_uniform_(tensor: Any, a: float, b: float, generator: Any = None) -> Any:
+    return _filled(tensor, "uniform_", a, b, generator=generator)
+
+
+def _no_grad_normal_(tensor: Any, mean: float, std: float, generator: Any = None) -> Any:
+    return _filled(tensor, "normal_", mean, std, generator=generator)
+
+
+def _no_grad_trunc_normal_(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any = None) -> Any:
+    return trunc_normal_(tensor, mean, std, a, b, generator)
+
+
+def _no_grad_fill_(tensor: Any, val: float) -> Any:
+    return _filled(tensor, "fill_", val)
+
+
+def _no_grad_zero_(tensor: Any) -> Any:
+    return _filled(tensor, "zero_")
+
+
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """The factor by which a nonlinearity's weights are scaled: 1 for linear ones, 5/3 for tanh, sqrt(2) for relu,
     sqrt(2 / (1 + slope^2)) for leaky_relu, 3/4 for selu.
@@ -63,19 +88,14 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
 
 
-def _filled(tensor: Any, name: str, *args: Any, **named: Any) -> Any:
-    with no_grad():
-        return getattr(tensor, name)(*args, **named)
-
-
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Numbers uniform on [a, b). tensor (*)."""
-    return _filled(tensor, "uniform_", a, b, generator=generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
     """Normal numbers. tensor (*)."""
-    return _filled(tensor, "normal_", mean, std, generator=generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 def trunc_normal_(
@@ -130,17 +150,17 @@ def _drawn_like(tensor: Any, kind: str, generator: Any, *parameters: float, **na
 
 def constant_(tensor: Any, val: float) -> Any:
     """The same number everywhere. tensor (*)."""
-    return _filled(tensor, "fill_", val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Any) -> Any:
     """Ones. tensor (*)."""
-    return _filled(tensor, "fill_", 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor: Any) -> Any:
     """Zeros. tensor (*)."""
-    return _filled(tensor, "zero_")
+    return _no_grad_zero_(tensor)
 
 
 def eye_(tensor: Any) -> Any:

@@ -108,6 +108,11 @@ class Module(ModuleState):
             note_place(error, self)
             raise
 
+    def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
+        return self.forward(*input, **kwargs)
+
+    _wrapped_call_impl = __call__
+
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Has this module's calls compiled from now on; takes the arguments of `funtorch.compile`."""
         from ..transforms import compile
@@ -133,6 +138,14 @@ class Module(ModuleState):
 
     def _get_name(self) -> str:
         return type(self).__name__
+
+    def _replicate_for_data_parallel(self) -> Self:
+        """A shallow copy without parameters, and with tables of buffers and submodules of its own."""
+        replica = self.__new__(type(self))
+        replica.__dict__ = {
+            **self.__dict__, "_parameters": {}, "_buffers": self._buffers.copy(), "_modules": self._modules.copy(), "_is_replica": True,
+        }  # fmt: skip
+        return replica
 
     def extra_repr(self) -> str:
         """What stands between the parentheses when the module is printed; a subclass may define it."""

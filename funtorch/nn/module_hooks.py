@@ -164,6 +164,20 @@ class ModuleHooks(ModuleMoves):
         return self._add_backward(hook, full=False, prepend=False)
 
     _is_full_backward_hook: bool | None
+    _backward_pre_hooks: dict[int, Callable]
+    _backward_hooks: dict[int, Callable]
+
+    def _get_backward_hooks(self) -> tuple[list[Callable], list[Callable]]:
+        """The backward hooks in force, of all Modules and its own: the full ones, and the older ones."""
+        found: tuple[list[Callable], list[Callable]] = ([], [])
+        for hooks, full in ((FOR_ALL.backward, FOR_ALL.full_backward), (self._backward_hooks, self._is_full_backward_hook)):
+            if full is not None:
+                found[0 if full else 1].extend(hooks.values())
+        return found
+
+    def _get_backward_pre_hooks(self) -> list[Callable]:
+        """The hooks before the backward pass in force, of all Modules and its own."""
+        return [*FOR_ALL.backward_pre.values(), *self._backward_pre_hooks.values()]
 
     def _add_backward(self, hook: Callable, full: bool, prepend: bool) -> RemovableHandle:
         if self._is_full_backward_hook is (not full):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.handle import make
 from ..core.pytree import register_pytree
-from ..errors import ArgumentValueError, OpError
+from ..errors import ArgumentValueError, MissingError, OpError
+from ..layouts import strided
 from ..ops.creation import empty
 from ..tensor import Tensor
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
 
+NO_SPARSE = (
+    "Parameter(data): data has the layout {}, and a Parameter is dense, here. Keep its values() as a Parameter, and make the "
+    "sparse Tensor in forward: torch.sparse_coo_tensor(indices, values, size)."
+)
 NO_SHAPE = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
     "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
@@ -50,6 +55,8 @@ class Parameter(Tensor):
     """
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is not None and data.layout is not strided:
+            raise MissingError(NO_SPARSE.format(data.layout))
         return Tensor._make_subclass(cls, empty(0) if data is None else data, requires_grad)
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
@@ -129,7 +136,7 @@ class UninitializedTensorMixin:
             dtype: of what type; None: its own.
         """
         old = self.data
-        self.data = empty(tuple(shape), device=device or old.device, dtype=dtype or old.dtype)
+        self.data = empty(tuple(shape), device=old.device if device is None else device, dtype=dtype or old.dtype)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]  # it ceases to be of this class
 
     # The core reads a Tensor's `_payload` and nothing else, so this one property keeps every operation out.

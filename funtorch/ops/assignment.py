@@ -19,6 +19,7 @@ TYPE_NAMES = {
     "int32": "Int", "int64": "Long", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
     "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2",
+    "float8_e4m3fnuz": "Float8_e4m3fnuz", "float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e8m0fnu": "Float8_e8m0fnu",
 }  # fmt: skip
 
 
@@ -52,7 +53,30 @@ def _converted(x: Any, to: dtype) -> Any:
         x = x.real
     if to.category == INTEGER and to.itemsize < 4 and jnp.issubdtype(x.dtype, jnp.floating):
         x = x.astype(jnp.int32)  # whose lower bits stay, where XLA would give the nearest number in range
-    return x.astype(to.numpy)
+    special = _OWN_ROUNDING.get(to.name)
+    return x.astype(to.numpy) if special is None else special(x)
+
+
+def _saturated(x: Any) -> Any:
+    """As float8_e4m3fn, which has no infinity: what is too large becomes the largest number, where XLA gives nan."""
+    import jax.numpy as jnp
+
+    real = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(jnp.float32)
+    return jnp.clip(real, -448, 448).astype(jnp.float8_e4m3fn)
+
+
+def _powers_of_two(x: Any) -> Any:
+    """The nearest powers of two as float8_e8m0fnu, signs left out: 0 becomes the least of them, where XLA gives nan."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    bits = lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32)
+    exponent, rest = (bits >> 23) & 255, bits & 0x7FFFFF
+    up = (exponent < 255) & (rest >= jnp.where(exponent == 0, 0x400001, 0x400000))  # half-way goes up, but for 2**-127
+    return lax.bitcast_convert_type((exponent + up).astype(jnp.uint8), jnp.float8_e8m0fnu)
+
+
+_OWN_ROUNDING: dict[str, Callable] = {"float8_e4m3fn": _saturated, "float8_e8m0fnu": _powers_of_two}
 
 
 def cast(x: Handle, to: dtype) -> Any:
@@ -107,7 +131,7 @@ def _same_type(out: Any, result: Handle, name: str) -> None:
 def _check_overlap(target: Handle, name: str) -> None:
     if target._base is None:
         return
-    from ..core.views import layout
+    from ..core.strides import layout
 
     strides, _ = layout(target)
     if any(stride == 0 and size > 1 for stride, size in zip(strides, target._payload.shape, strict=True)):
@@ -161,6 +185,6 @@ def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
         write(out, result)
     else:
         out._payload = result._payload
-        out._base, out._chain = None, ()
+        out._base, out._source, out._chain = None, None, ()
         out._writes += 1
     return out

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.handle import value_of
+from ..core.handle import form_of
 from ..errors import OpError
 from ..size import Size
 from ..tensor import Tensor
@@ -71,7 +71,7 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     >>> torch.zeros(3, 1).expand(2, -1, 4).shape
     torch.Size([2, 3, 4])
     """
-    return _expand(self, expanded(tuple(value_of(self).shape), sizes_of(sizes, "expand", size)))
+    return _expand(self, expanded(tuple(form_of(self).shape), sizes_of(sizes, "expand", size)))
 
 
 def _broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:

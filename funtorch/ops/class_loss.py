@@ -18,7 +18,7 @@ from .direct import losses
 from .loss_reduction import reduced, reduction_of
 from .normalised import _log_normalised
 from .operands import in_float32, is_floating, kind_of, refuse
-from .picking import known
+from .picking import UNSIGNED, known
 
 CLASS_WEIGHTS = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
 
@@ -32,8 +32,8 @@ def _check_classes(input: Any, target: Any, weight: Any, ignore_index: int, *res
     if values is None or not values.size:
         return
     classes = shape[0 if len(shape) == 1 else 1] if len(shape) else 0
-    low, high = int(values.min()), int(values.max())
-    if 0 <= low and high < classes:
+    # Read as unsigned, a negative class is larger than any.
+    if int(np.maximum.reduce(values.view(UNSIGNED.get(values.dtype, values.dtype)), None)) < classes:
         return
     wrong = values[((values < 0) | (values >= classes)) & (values != ignore_index)]
     if wrong.size:

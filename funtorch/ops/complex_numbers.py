@@ -120,17 +120,44 @@ def conj_physical(input: Array):
     return jnp.conj(input) if jnp.iscomplexobj(input) else input
 
 
+def _signs(input: Any) -> tuple[bool, bool]:
+    """Whether a view shows its storage's elements conjugated, and whether negated: both are put off, as by PyTorch."""
+    value_of(input)
+    chains, handle = [], input
+    while handle._base is not None:
+        chains.append(handle._chain)
+        handle = handle._base
+    conj = neg = False
+    for link in (link for chain in reversed(chains) for link in chain):
+        name = getattr(link, "op", link).name
+        neg ^= name == "_neg_view" or (name == "imag" and conj)
+        conj = conj != (name == "_conj") and name not in _PARTS
+    return conj, neg
+
+
+_PARTS = ("real", "imag", "view_as_real")
+
+
 @function(method=True)
 def is_conj(input: Any) -> bool:
     """Whether the Tensor is a conjugated view. input (*)."""
-    value_of(input)
-    return sum(getattr(link, "op", link).name == "_conj" for link in input._chain) % 2 == 1
+    return _signs(input)[0]
+
+
+@op(
+    name="_neg_view", method=False, view=True,
+    inverse=lambda base, value: jnp.negative(value),
+    layout=lambda shape, strides, offset: (shape, strides, offset),
+)  # fmt: skip
+def _neg_view(input: Array):
+    """Negated elements, as a view."""
+    return jnp.negative(input)
 
 
 @function(method=True)
 def is_neg(input: Any) -> bool:
-    """Whether the Tensor is a negated view: never, here. input (*)."""
-    return False
+    """Whether the Tensor is a negated view: ``x.conj().imag`` is one. input (*)."""
+    return _signs(input)[1]
 
 
 @function(method=True)
@@ -141,8 +168,8 @@ def resolve_conj(input: Any) -> Any:
 
 @function(method=True)
 def resolve_neg(input: Any) -> Any:
-    """The Tensor itself: negation is never put off here. input (*)."""
-    return input
+    """The Tensor with its negation carried out. input (*)."""
+    return input.clone() if is_neg(input) else input
 
 
 def _pair(x: Array, y: Array, name: str) -> tuple[Array, Array]:

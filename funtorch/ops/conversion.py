@@ -13,10 +13,12 @@ from ..core.forked import refuse_xla
 from ..core.handle import value_of
 from ..core.meta import NO_DATA, is_meta
 from ..core.op import Op
-from ..core.views import alias, is_contiguous
+from ..core.strides import is_contiguous
+from ..core.views import alias
 from ..devices import device, jax_device
+from ..devices import device as Device  # noqa: N812
 from ..dtypes import PUBLIC, as_dtype, dtype
-from ..errors import ArgumentTypeError, MissingError
+from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor
 from . import registry
 from .assignment import TYPE_NAMES, cast
@@ -167,7 +169,9 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this Tensor's type, or, given one, this Tensor converted to it."""
     if dtype is None:
         return f"torch.{'cuda.' if self.is_cuda else 'meta.' if is_meta(self) else ''}{TYPE_NAMES[self.dtype.name]}Tensor"
-    dtype = getattr(dtype, "tensor_dtype", dtype)  # torch.FloatTensor and its kin
+    if getattr(dtype, "is_cuda", False):  # torch.cuda.FloatTensor and its kin
+        self = to(self, "cuda")
+    dtype = getattr(dtype, "tensor_dtype", dtype)
     if isinstance(dtype, str):
         found = _LEGACY.get(dtype.replace("torch.cuda.", "torch."))
         if found is None:
@@ -184,8 +188,11 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-    """This Tensor on a GPU. Raises RuntimeError if there is none."""
-    return to(self, "cuda" if device is None else device)
+    """This Tensor on a GPU. Raises RuntimeError if there is none, or for a device of another kind."""
+    chosen = Device("cuda" if device is None else device)
+    if chosen.type not in ("cuda", "gpu"):
+        raise OpError("Invalid device, must be cuda device")
+    return to(self, chosen)
 
 
 def xpu(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:

@@ -11,6 +11,7 @@ from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import value_of
 from ..core.promotion import result_type
+from ..core.selected import choosing
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
@@ -143,7 +144,7 @@ def trace(input: Array):
 def _triangle(name: str, x: Array, diagonal: int, keep: Any) -> Array:
     if x.ndim < 2:
         raise OpError(f"{name}: input tensor must have at least 2 dimensions")
-    return keep(x, diagonal)
+    return choosing(lambda x: keep(x, diagonal), x)
 
 
 @op(inplace=True)

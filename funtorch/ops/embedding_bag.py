@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import jax
@@ -15,6 +16,11 @@ from .activation import PURE
 from .declare import Array, function, op
 from .embedding import check_table_index, embedding, rescale, rows_of
 from .picking import known
+
+SWAPPED = (
+    "Argument order of nn.functional.embedding_bag was changed: `embedding_bag(weight, input, ...)` is deprecated, and should now be "
+    "`embedding_bag(input, weight, ...)`."
+)
 
 
 def _check_bags(input: Any, weight: Any, *rest: Any) -> None:
@@ -131,6 +137,9 @@ def embedding_bag(
         RuntimeError: indices or offsets out of range.
         NotImplementedError: ``per_sample_weights`` with another mode.
     """
+    if weight.dtype is int64 and input.is_floating_point():
+        warnings.warn(SWAPPED, stacklevel=2)
+        input, weight = weight, input
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ArgumentValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same shape "

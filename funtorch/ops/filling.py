@@ -56,6 +56,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 registry.add_method("copy_", copy_)
 
 
+_ZEROS = {"float8_e8m0fnu": 2.0**-127}  # what stands for 0 where there is none
+
+
 def fill_value(value: Any, kind: dtype, name: str) -> Any:
     """A number, or a Tensor without dimensions, as an array or Tensor of dtype ``kind``. Raises RuntimeError for another."""
     if isinstance(value, Handle):
@@ -66,6 +69,7 @@ def fill_value(value: Any, kind: dtype, name: str) -> Any:
         raise ArgumentTypeError(f"{name}(): argument 'value' must be Number or 0-dim Tensor, not {type(value).__name__}")
     value = value.item() if isinstance(value, np.generic) else value
     check_fits(value, kind)
+    value = value or _ZEROS.get(kind.name, value)
     if isinstance(value, complex) and kind.category in (INTEGER, FLOAT):
         value = value.real
     return scalar(bool(value) if kind.name == "bool" else value, kind).astype(kind.numpy)

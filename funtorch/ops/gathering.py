@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.dims import wrap_dim
-from ..core.handle import value_of
+from ..core.handle import form_of
 from ..errors import FuntorchError, OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES, into
@@ -35,7 +35,7 @@ def outside(index: Any, size: int, negative: bool = False) -> int | None:
 
 def check_index(name: str, index: Any, size: int, dim: int, error: type[FuntorchError] = OpError) -> None:
     """Raise if an index Tensor has another dtype than int32 and int64, or an element out of bounds."""
-    if value_of(index).dtype not in INDEX:
+    if form_of(index).dtype not in INDEX:
         raise OpError(f"{name}(): Expected dtype int32/int64 for index")
     wrong = outside(index, size)
     if wrong is not None:
@@ -44,17 +44,17 @@ def check_index(name: str, index: Any, size: int, dim: int, error: type[Funtorch
 
 def kind_of(tensor: Any) -> str:
     """The name of a Tensor's dtype."""
-    return value_of(tensor).dtype.name
+    return form_of(tensor).dtype.name
 
 
 def extent(tensor: Any, dim: int) -> int:
     """The size along a dimension; 1 for a Tensor without dimensions."""
-    shape = value_of(tensor).shape
+    shape = form_of(tensor).shape
     return shape[wrap_dim(dim, len(shape))] if shape else 1
 
 
 def _check_gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> None:
-    shape, covered = value_of(input).shape, value_of(index).shape
+    shape, covered = form_of(input).shape, form_of(index).shape
     at = wrap_dim(dim, len(shape))
     if 0 in covered:
         return
@@ -86,11 +86,11 @@ def gather(input: Array, dim, index: Array, *, sparse_grad=False):
 
 
 def _check_select(input: Any, dim: int, index: Any) -> None:
-    shape = value_of(input).shape
+    shape = form_of(input).shape
     wrap_dim(dim, len(shape))
-    if len(value_of(index).shape) > 1:
+    if len(form_of(index).shape) > 1:
         raise OutOfBoundsError("index_select(): Index is supposed to be a vector")
-    if value_of(index).dtype not in INDEX:
+    if form_of(index).dtype not in INDEX:
         raise OpError("index_select(): Expected dtype int32 or int64 for index")
     if outside(index, extent(input, dim)) is not None:
         raise OutOfBoundsError("index out of range in self")
@@ -108,7 +108,7 @@ def index_select(input: Array, dim, index: Array):
 
 
 def _check_take(input: Any, index: Any) -> None:
-    kind = value_of(index).dtype.name
+    kind = form_of(index).dtype.name
     if kind != "int64":
         raise OpError(f"take(): Expected a long tensor for index, but got {TYPE_NAMES[kind]}")
     check_flat(index, input.numel())
@@ -139,7 +139,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     >>> torch.take_along_dim(x, x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
-    if value_of(indices).dtype not in INDEX:
+    if form_of(indices).dtype not in INDEX:
         raise OpError(f"torch.take_along_dim(): dtype of indices should be Long but got {TYPE_NAMES[indices.dtype.name]}")
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0

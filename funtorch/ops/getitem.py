@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from ..core.call import call
-from ..core.handle import Handle, in_place_allowed, make, value_of
+from ..core.handle import Handle, form_of, in_place_allowed, make, value_of
 from ..core.state import state
 from ..core.views import alias, attach, scatter, write
 from ..dtypes import FROM_NUMPY
@@ -28,7 +28,7 @@ _FIRST = (ONE,)
 
 def getitem(self: Tensor, index: Any) -> Tensor:
     """The elements that ``index`` names: a view for numbers and slices, a copy for index Tensors, masks and lists."""
-    shape = value_of(self).shape
+    shape = form_of(self).shape
     if type(index) is int and shape and -shape[0] <= index < shape[0]:
         return show(self, _FIRST, (place(index % shape[0]),))
     found = parse(shape, index)
@@ -41,7 +41,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """Write ``value`` to the elements that ``index`` names: broadcast, and converted where PyTorch converts."""
-    found = parse(tuple(value_of(self).shape), index)
+    found = parse(tuple(form_of(self).shape), index)
     picked = any(p is not None for p in found.pickers)
     in_place_allowed(self, "__setitem__", state.grad)
     value = _value(self, value, picked)

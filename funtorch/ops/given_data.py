@@ -127,41 +127,6 @@ def _leaf_type(leaf: Any) -> DType:
     return FROM_NUMPY[leaf.dtype] if isinstance(leaf, np.ndarray) else dtypes.of_scalar(leaf)
 
 
-@function(alias=("asarray",))
-def as_tensor(
-    data: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None, requires_grad: bool = False
-) -> Tensor:
-    """``data`` as a Tensor: itself if it is one of that dtype and device, otherwise a copy."""
-    if isinstance(data, Tensor):
-        result = data.to(device=device, dtype=dtype) if (dtype is not None or device is not None) else data
-        result = result.clone() if copy else result
-        return result.requires_grad_() if requires_grad else result
-    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-@function()
-def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A Tensor with a copy of a NumPy array. Differs from PyTorch: later writes to the array are not seen."""
-    if not isinstance(ndarray, np.ndarray):
-        raise ArgumentTypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return Tensor._of_numpy(_of_foreign(np.array(ndarray, order="C"), None))
-
-
-@function()
-def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A Tensor from anything that speaks DLPack."""
-    return Tensor._of_numpy(jax.dlpack.from_dlpack(ext_tensor))
-
-
-@function()
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A one-dimensional Tensor with a copy of a buffer's bytes. Raises ValueError for an empty or misfit buffer."""
-    kind = as_dtype(dtype)
-    if len(memoryview(buffer).cast("B")) - offset < kind.itemsize:
-        raise ArgumentValueError(f"frombuffer(): both buffer length and count must not be 0, offset {offset}")
-    return Tensor._of_numpy(np.frombuffer(buffer, kind.numpy, count, offset).copy(), requires_grad)
-
-
 @function()
 def scalar_tensor(
     s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from typing import Any
 
@@ -83,6 +84,19 @@ def _cubic(x: Array, places: list[Array], padding: str, align: bool) -> Array:
     return total
 
 
+NOT_SAID = (
+    "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True "
+    "if the old behavior is desired."
+)
+
+
+def _aligned(align_corners: bool | None) -> bool:
+    """Whether -1 and 1 are the middles of the corner elements; warns where it is not said."""
+    if align_corners is None:
+        warnings.warn(NOT_SAID, stacklevel=2)
+    return bool(align_corners)
+
+
 def _check(x: Array, grid: Array, mode: str) -> None:
     n = x.ndim - 2
     if x.dtype != grid.dtype:
@@ -139,7 +153,7 @@ def grid_sample(input: Array, grid: Array, mode="bilinear", padding_mode="zeros"
             f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
     _check(input, grid, mode)
-    align = bool(align_corners)
+    align = _aligned(align_corners)
 
     def sample(x: Array, grid: Array) -> Array:
         space = x.shape[2:]
@@ -206,11 +220,12 @@ def affine_grid(theta: Array, size, align_corners=None):
         NotImplementedError: another number of sizes.
     """
     _check_affine(theta, size)
+    align = _aligned(align_corners)
     n = len(size) - 2
     lines = []
     for count in size[2:]:
         line = np.linspace(-1, 1, count) if count > 1 else np.zeros(1)
-        lines.append(line if align_corners else line * (count - 1) / count)
+        lines.append(line if align else line * (count - 1) / count)
     axes = np.meshgrid(*lines, indexing="ij")
     base = np.stack([*axes[::-1], np.ones(size[2:])], -1).reshape(-1, n + 1)
 

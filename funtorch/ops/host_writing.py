@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.engine import CONCRETE, mode_in_force
-from ..core.handle import Handle, make
+from ..core.handle import Handle, make, value_of
+from ..core.shared_memory import memory_of
 from ..core.state import state
 from .windows import NEW, WHOLE, Steps
 
@@ -40,7 +41,17 @@ def _is_plain(payload: Any) -> bool:
 
 
 def writable(target: Handle) -> np.ndarray:
-    """The array of ``target`` to write into: its own, or a copy that becomes its own if somebody else holds that."""
+    """The array of ``target`` to write into: its own, or a copy that becomes its own if somebody else holds that.
+
+    Memory that it shares with NumPy is written itself.
+    """
+    if target._source is not None:
+        memory = memory_of(target)
+        if memory.array.flags.writeable:
+            memory.noted(target)
+            return memory.array
+        value_of(target)
+        target._source = None
     if not _is_plain(target._payload) or _references(target) > _ALONE:
         target._payload = np.array(target._payload, order="C")
     target._writes += 1

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import Handle, value_of
+from ..core.selected import choosing
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES
@@ -80,7 +81,8 @@ def index_copy(input: Array, dim, index: Array, source: Array):
     """Slices written to the places ``index`` of dimension ``dim``. Raises IndexError for an index out of bounds."""
     if input.ndim == 0:
         return source.reshape(())
-    return input.at[_along(wrap_dim(dim, input.ndim), index.reshape(-1))].set(source if source.ndim else source.reshape(1))
+    at = _along(wrap_dim(dim, input.ndim), index.reshape(-1))
+    return choosing(lambda x, y: x.at[at].set(y), input, source if source.ndim else source.reshape(1))
 
 
 @kept("index_fill")
@@ -88,7 +90,8 @@ def _index_fill(dim: int) -> Any:
     def pure(x: Any, index: Any, value: Any) -> Any:
         if x.ndim == 0:
             return jnp.broadcast_to(value, ()).astype(x.dtype)
-        return x.at[_along(dim, index.reshape(-1))].set(value.astype(x.dtype))
+        at = _along(dim, index.reshape(-1))
+        return choosing(lambda x, y: x.at[at].set(y), x, value.astype(x.dtype))
 
     return pure
 
@@ -189,6 +192,6 @@ def put(input: Array, index: Array, source: Array, accumulate=False):
 
     Raises IndexError for an index out of range, or where index and source differ in length.
     """
-    at = input.reshape(-1).at[index.reshape(-1)]
-    values = source.reshape(-1)
-    return (added(at, values) if accumulate else at.set(values)).reshape(input.shape)
+    flat, at, values = input.reshape(-1), index.reshape(-1), source.reshape(-1)
+    z = added(flat.at[at], values) if accumulate else choosing(lambda x, y: x.at[at].set(y), flat, values)
+    return z.reshape(input.shape)

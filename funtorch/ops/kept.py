@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.op import Op
+from ..core.views import look
 
 KEPT = 4096
 
@@ -34,11 +35,14 @@ def kept(name: str, direct: Callable | None = None) -> Callable:
     return decorate
 
 
-def viewing(name: str, inverse: Callable | None, layout: Callable, direct: Callable | None = None) -> Callable:
+def viewing(
+    name: str, inverse: Callable | None, layout: Callable, direct: Callable | None = None, retypes: bool = False
+) -> Callable:
     """Make of ``fn(x, *statics)`` on arrays a function ``(tensor, *statics) -> view``.
 
     ``inverse(base, value, *statics)`` and ``layout(shape, strides, offset, *statics)`` are as in `core.op.Op`; without an
     ``inverse`` (where elements may coincide) values go to the flat places that the view shows. ``direct`` is as in `kept`.
+    ``retypes``: whether the view may have another dtype.
     """
 
     def decorate(fn: Callable) -> Callable:
@@ -53,7 +57,10 @@ def viewing(name: str, inverse: Callable | None, layout: Callable, direct: Calla
 
         @functools.wraps(fn)
         def view(tensor: Any, *statics: Any) -> Any:
-            return call(bound(*statics), (tensor,))
+            op = bound(*statics)
+            if retypes or tensor._source is None or (seen := look(tensor, op)) is None:
+                return call(op, (tensor,))
+            return seen
 
         return view
 

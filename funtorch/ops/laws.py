@@ -23,7 +23,8 @@ from ..core.levels import WRAPPED, Dual
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
-from ..core.views import concrete, memory_order, write
+from ..core.strides import memory_order
+from ..core.views import concrete, write
 from ..errors import OpError, TracedValueError
 from ..tensor import Tensor
 from . import registry

@@ -19,6 +19,7 @@ BROADCAST = (
     "Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect results due to "
     "broadcasting. Please ensure they have the same size."
 )
+ELEMENTWISE = "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
 REDUCTIONS = ("mean", "sum", "none")
 
 
@@ -31,6 +32,9 @@ def reduction_of(reduction: str, size_average: bool | None = None, reduce: bool 
         mean = size_average is None or size_average
         reduction = "none" if reduce is False else "mean" if mean else "sum"
         warnings.warn(OLD_ARGUMENTS.format(reduction), stacklevel=3)
+    if reduction == "elementwise_mean":
+        warnings.warn(ELEMENTWISE, stacklevel=3)
+        return "mean"
     if reduction not in REDUCTIONS:
         raise ArgumentValueError(NO_REDUCTION.format(reduction))
     return reduction

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.handle import Handle, value_of
+from ..core.selected import chosen
 from ..core.views import concrete
 from ..errors import OpError
 from ..tensor import Tensor
@@ -30,7 +31,7 @@ def _bool_mask(name: str, mask: Any) -> None:
 
 @kept("masked_fill")
 def _masked_fill() -> Any:
-    return lambda x, mask, value: jnp.where(mask, value.astype(x.dtype), x)
+    return lambda x, mask, value: chosen(mask, value.astype(x.dtype), x)
 
 
 @function(method=True, inplace=True)
@@ -69,7 +70,7 @@ def _masked_scatter() -> Any:
             return x
         order = jnp.cumsum(mask.reshape(-1)) - 1
         values = source.reshape(-1)[jnp.clip(order, 0, source.size - 1)].reshape(shape)
-        return jnp.where(mask, values, x)
+        return chosen(mask, values, x)
 
     return pure
 

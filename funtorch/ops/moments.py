@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.dims import wrap_dims
+from ..core.selected import chosen
 from ..errors import ArgumentTypeError, OpError
 from .declare import Array, function, op
 from .operands import in_float32, is_inexact, kind_of, shown_as
@@ -53,7 +54,7 @@ def nanmean(input: Array, dim=None, keepdim=False, *, dtype=None):
     x, result = accumulated(input, dtype)
     dims = wrap_dims(dim, x.ndim)
     there = ~jnp.isnan(x)
-    total = jnp.sum(jnp.where(there, x, 0), axis=dims, keepdims=keepdim)
+    total = jnp.sum(chosen(there, x, jnp.zeros((), x.dtype)), axis=dims, keepdims=keepdim)
     return (total / jnp.sum(there, axis=dims, keepdims=keepdim).astype(x.dtype)).astype(result)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from ..errors import OpError
@@ -20,6 +21,7 @@ NEEDS_MASK = (
     "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
     "`generate_square_subsequent_mask` to create this mask."
 )
+MISMATCHED = "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead."
 
 
 def _checked_ranks(query: Any, key: Any, value: Any, padding: Any, mask: Any, heads: int) -> bool:
@@ -158,6 +160,8 @@ def multi_head_attention_forward(
 
     Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2.
     """
+    if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype is not attn_mask.dtype:
+        warnings.warn(MISMATCHED, stacklevel=2)
     batched = _checked_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))

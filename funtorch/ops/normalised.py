@@ -55,28 +55,28 @@ def _log_normalised(x: Array, axis: int) -> Array:
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=axis, keepdims=True))
 
 
-def _implicit_dim(input: Any, name: str) -> int:
+def implicit_dim(name: str, rank: int) -> int:
     """The dimension that PyTorch chooses where none is given, with its warning."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         stacklevel=4,
     )
-    return 0 if input.dim() in (0, 1, 3) else 1
+    return 0 if rank in (0, 1, 3) else 1
 
 
 @function("nn.functional", name="softmax")
 def _functional_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Normalised exponentials along a dimension (see `softmax`). input (*); without dim a warning and PyTorch's choice."""
-    return softmax(input, _implicit_dim(input, "softmax") if dim is None else dim, dtype)
+    return softmax(input, implicit_dim("softmax", input.dim()) if dim is None else dim, dtype)
 
 
 @function("nn.functional", name="log_softmax")
 def _functional_log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Logarithm of `softmax`. input (*); without dim a warning and PyTorch's choice."""
-    return log_softmax(input, _implicit_dim(input, "log_softmax") if dim is None else dim, dtype)
+    return log_softmax(input, implicit_dim("log_softmax", input.dim()) if dim is None else dim, dtype)
 
 
 @function("nn.functional")
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Normalised exponentials of -x along a dimension. input (*)."""
-    return softmax(neg(input), _implicit_dim(input, "softmin") if dim is None else dim, dtype)
+    return softmax(neg(input), implicit_dim("softmin", input.dim()) if dim is None else dim, dtype)

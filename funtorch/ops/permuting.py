@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.dims import wrap_dim
-from ..core.handle import value_of
+from ..core.handle import form_of
 from ..errors import OpError
 from ..tensor import Tensor
 from .declare import function
@@ -51,7 +51,7 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     torch.Size([4, 2, 3])
     """
     asked = sizes_of(order, "permute", dims)
-    ndim = len(value_of(input).shape)
+    ndim = len(form_of(input).shape)
     if len(asked) != ndim:
         raise OpError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
@@ -82,7 +82,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     >>> torch.zeros(2, 3).transpose(0, 1).shape
     torch.Size([3, 2])
     """
-    return _swap(input, swapped(len(value_of(input).shape), dim0, dim1))
+    return _swap(input, swapped(len(form_of(input).shape), dim0, dim1))
 
 
 @function(method=True)
@@ -98,18 +98,18 @@ def t(input: Tensor) -> Tensor:
     Raises:
         RuntimeError: for more than two dimensions.
     """
-    ndim = len(value_of(input).shape)
+    ndim = len(form_of(input).shape)
     if ndim > 2:
         raise OpError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return _turn(input, tuple(reversed(range(ndim))))
 
 
 def _reversed(self: Tensor) -> Tensor:
-    return _permute(self, tuple(reversed(range(len(value_of(self).shape)))))
+    return _permute(self, tuple(reversed(range(len(form_of(self).shape)))))
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
-    ndim = len(value_of(self).shape)
+    ndim = len(form_of(self).shape)
     if ndim == 1:
         raise OpError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return _swap(self, swapped(ndim, -2, -1)) if ndim else self
@@ -128,7 +128,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 
 def _conjugate_transposed(self: Tensor) -> Tensor:
-    ndim = len(value_of(self).shape)
+    ndim = len(form_of(self).shape)
     if ndim not in (0, 2):
         raise OpError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if ndim:
@@ -137,7 +137,7 @@ def _conjugate_transposed(self: Tensor) -> Tensor:
 
 
 def _batch_conjugate_transposed(self: Tensor) -> Tensor:
-    ndim = len(value_of(self).shape)
+    ndim = len(form_of(self).shape)
     if ndim == 1:
         raise OpError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return adjoint(self) if ndim else _conjugate_transposed(self)
@@ -159,7 +159,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     >>> torch.zeros(2, 3, 4).movedim(0, -1).shape
     torch.Size([3, 4, 2])
     """
-    ndim = len(value_of(input).shape)
+    ndim = len(form_of(input).shape)
     from_, to = ((d,) if isinstance(d, int) else tuple(d) for d in (source, destination))
     if len(from_) != len(to):
         raise OpError(

@@ -14,14 +14,16 @@ import numpy as np
 
 from ..core.call import call
 from ..core.engine import CONCRETE
-from ..core.handle import value_of
+from ..core.handle import form_of, value_of
+from ..core.selected import choosing, chosen
+from ..core.shared_memory import live
 from ..errors import OpError, OutOfBoundsError, TracedValueError
 from ..tensor import Tensor
 from .found_places import no_size, recorded_places
 from .indexing import is_mask
 from .kept import kept
 
-_UNSIGNED = {np.dtype(np.int64): np.uint64, np.dtype(np.int32): np.uint32}
+UNSIGNED = {np.dtype(np.int64): np.uint64, np.dtype(np.int32): np.uint32}
 
 
 def known(tensor: Any) -> np.ndarray | None:
@@ -37,7 +39,7 @@ def check_bounds(picker: Any, dim: int, size: int) -> bool:
     values = known(picker)
     if values is None:
         return True
-    if not values.size or int(values.view(_UNSIGNED[values.dtype]).max()) < size:
+    if not values.size or int(values.view(UNSIGNED[values.dtype]).max()) < size:
         return False  # read as unsigned, a negative index is larger than any size
     low, high = int(values.min()), int(values.max())
     if low < -size or high >= size:
@@ -131,8 +133,10 @@ def _index_put(structure: tuple[bool, ...], accumulate: bool, signed: bool) -> A
         picked = result_shape(x.shape, structure, given)
         _check_values(value.shape, picked)
         value = jnp.broadcast_to(value.astype(x.dtype).reshape(value.shape[max(value.ndim - len(picked), 0) :]), picked)
-        at = x.at[_full_index(structure, given)]
-        return added(at, value, signed) if accumulate else at.set(value, wrap_negative_indices=signed)
+        index = _full_index(structure, given)
+        if accumulate:
+            return added(x.at[index], value, signed)
+        return choosing(lambda x, value: x.at[index].set(value, wrap_negative_indices=signed), x, value)
 
     return pure
 
@@ -141,16 +145,26 @@ def _index_put(structure: tuple[bool, ...], accumulate: bool, signed: bool) -> A
 def _masked(dim: int) -> Any:
     def pure(x: Any, value: Any, mask: Any) -> Any:
         rest = x.ndim - dim - mask.ndim
-        return jnp.where((mask != 0).reshape(mask.shape + (1,) * rest), value.astype(x.dtype), x)
+        return chosen((mask != 0).reshape(mask.shape + (1,) * rest), value.astype(x.dtype), x)
 
     return pure
 
 
 def pick(x: Any, pickers: Sequence[Any]) -> Any:
     """The elements of ``x`` that the pickers name, one or None for each dimension."""
-    found, signed = resolved(value_of(x).shape, pickers)
+    found, signed = resolved(form_of(x).shape, pickers)
     structure = tuple([p is not None for p in found])
-    return call(picking_op(structure, signed), (x, *(p for p in found if p is not None)))
+    given = [p for p in found if p is not None]
+    if x._source is not None and (elements := live(x)) is not None and (places := _all_known(given)) is not None:
+        result_shape(elements.shape, structure, places)
+        return Tensor._of_numpy(np.array(elements[_full_index(structure, places)], order="C", copy=None))
+    return call(picking_op(structure, signed), (x, *given))
+
+
+def _all_known(pickers: Sequence[Any]) -> list[np.ndarray] | None:
+    """The values of all index Tensors; None where one isn't known."""
+    values = [known(p) for p in pickers]
+    return None if any([v is None for v in values]) else values  # type: ignore[return-value]
 
 
 def put(x: Any, pickers: Sequence[Any], value: Any, accumulate: bool = False) -> Any:

@@ -12,11 +12,12 @@ from .. import dtypes
 from ..core.batching import lift_draw
 from ..core.call import call
 from ..core.generators import Generator, default_generator
-from ..core.handle import in_place_allowed, value_of
+from ..core.handle import in_place_allowed, make, value_of
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
-from ..core.views import concrete, memory_order, write
+from ..core.strides import memory_order
+from ..core.views import concrete, write
 from ..core.watcher import draw
 from ..devices import CPU
 from ..dtypes import as_dtype
@@ -34,17 +35,15 @@ def sample(kind: str, shape: tuple, dtype: Any, generator: Generator | None, *pa
     source = generator or default_generator
     method = getattr(source.twister, kind)
 
-    def thunk_of(full: tuple) -> Callable:
-        return lambda: (
-            method(full, *parameters, dtype=dtype.numpy, **named)
-            if kind == "bernoulli"
-            else method(full, dtype.numpy, *parameters, **named)
-        )
+    def numbers(full: tuple) -> np.ndarray:
+        if kind == "bernoulli":
+            return method(full, *parameters, dtype=dtype.numpy, **named)
+        return method(full, dtype.numpy, *parameters, **named)
 
-    def drawn(full: tuple) -> Any:
-        return draw(source, thunk_of(full), (kind, full, dtype.name, parameters, tuple(named.items())))
-
-    return lift_draw(drawn, shape)
+    if state.recorder is None and not state.levels:  # nobody asks how they were drawn, and there are no lanes
+        return make(numbers(shape))
+    signature = (dtype.name, parameters, tuple(named.items()))
+    return lift_draw(lambda full: draw(source, lambda: numbers(full), (kind, full, *signature)), shape)
 
 
 def _new(kind: str, size: tuple, name: str, generator: Any, options: dict, *parameters: Any) -> Tensor:
@@ -57,7 +56,7 @@ def _new(kind: str, size: tuple, name: str, generator: Any, options: dict, *para
 
 
 def _placed(made: Tensor, options: dict) -> Tensor:
-    where = options.get("device") or get_default_device()
+    where = get_default_device() if options.get("device") is None else options["device"]
     if where is not CPU:
         made = place(value_of(made), where) if concrete(made) is not None else made
     result = made if options.get("out") is None else into(options["out"], made, "random")

@@ -1,8 +1,7 @@
-"""Recurrences over time as one scan each: h_t from x_t and h_{t-1}, for the plain, the gated and the long short-term cell.
+"""Recurrences over time as one loop each: h_t from x_t and h_{t-1}, for the plain, the gated and the long short-term cell.
 
-Arrays are (T, N, *), and a recurrence gives all its states. Derivatives don't run the scan again: `attached` takes states that
-are known, and its tangents are a second scan, linear in them, whose coefficients (and everything that multiplies a tangent
-from outside) are computed for all steps at once. So the gradient of a weight is one product and not one for each step.
+Arrays are (T, N, *), and a recurrence gives all its states. For their derivatives see `recurrence_slopes`. The LSTM's gates are kept
+as four arrays, not side by side: XLA's CPU code takes longer where it reads a part of each row of a large array.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from .quick_tanh import quick_tanh
 
 Array = Any  # or None, where something is missing
 Maybe = Any  # an Array, or None where the mode or the model has none
@@ -43,204 +44,111 @@ class Inputs(NamedTuple):
         return self.x @ self.w_ih.T
 
 
-class Slopes(NamedTuple):
-    """The tangents' coefficients, (T, N, H) each: of every gate, of the cell in itself, and of h in the cell (LSTM) or itself (GRU)."""
-
-    gates: tuple[Array, ...]
-    cell: Array
-    carry: Array
-
-
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + e^-x), by tanh: XLA's CPU code for it is several times faster than that of logistic."""
+def sigmoid(x: Array, tanh: Callable = jnp.tanh) -> Array:
+    """1 / (1 + e^-x), by tanh."""
     half = np.asarray(0.5, x.dtype)
-    return half * jnp.tanh(half * x) + half
+    return half * tanh(half * x) + half
 
 
-def lstm_gates(pre: Array) -> Array:
-    """i, f, g, o side by side, of the sums before the gates (*, 4 H): three sigmoids and a tanh, as one tanh of all."""
-    size = pre.shape[-1] // 4
-    scale = np.repeat(np.array([0.5, 0.5, 1.0, 0.5], pre.dtype), size)
-    shift = np.repeat(np.array([0.5, 0.5, 0.0, 0.5], pre.dtype), size)
-    return jnp.tanh(pre * scale) * scale + shift
+def lstm_gates(pre: Array, tanh: Callable = jnp.tanh) -> tuple[Array, ...]:
+    """i, f, g, o, of the sums before the gates (*, 4 H)."""
+    i, f, g, o = jnp.split(pre, 4, -1)
+    return sigmoid(i, tanh), sigmoid(f, tanh), tanh(g), sigmoid(o, tanh)
 
 
-def gru_gates(x: Array, hidden: Array, bias: Maybe) -> tuple[Array, Array, Array, Array]:
+def gru_gates(x: Array, hidden: Array, bias: Maybe, tanh: Callable = jnp.tanh) -> tuple[Array, Array, Array, Array]:
     """r, z, n, and q = W_hn h + b_hn, of the sums (*, 3 H) from the input and from the state."""
     size = x.shape[-1] // 3
-    r, z = jnp.split(sigmoid(x[..., : 2 * size] + hidden[..., : 2 * size]), 2, -1)
+    r, z = jnp.split(sigmoid(x[..., : 2 * size] + hidden[..., : 2 * size], tanh), 2, -1)
     q = hidden[..., 2 * size :] if bias is None else hidden[..., 2 * size :] + bias
-    return r, z, jnp.tanh(x[..., 2 * size :] + r * q), q
+    return r, z, tanh(x[..., 2 * size :] + r * q), q
 
 
-def step(mode: str, sums: Array, hidden: Array, h: Array, c: Array, given: Inputs) -> tuple[Array, Array, Array]:
-    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x, ``hidden`` W_hh h."""
+def step(
+    mode: str, sums: Array, hidden: Array, h: Array, c: Array, given: Inputs, tanh: Callable = jnp.tanh, keep: Callable = tuple
+) -> tuple[Array, Array, tuple[Array, ...]]:
+    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x, ``hidden`` W_hh h, ``keep`` gives back the gates it is given."""
     if given.b is not None:  # here, and not for all steps at once: it costs no pass over them
         sums = sums + given.b
     if mode == "lstm":
-        gates = lstm_gates(sums + hidden)
-        i, f, g, o = jnp.split(gates, 4, -1)
+        gates = i, f, g, o = keep(lstm_gates(sums + hidden, tanh))
         c = f * c + i * g
-        m = o * jnp.tanh(c)
+        m = o * tanh(c)
         return (m if given.w_hr is None else m @ given.w_hr.T), c, gates
     if mode == "gru":
-        _, z, n, _ = gru_gates(sums, hidden, given.b_hn)
-        return (h - n) * z + n, None, None
+        _, z, n, _ = gru_gates(sums, hidden, given.b_hn, tanh)
+        return (h - n) * z + n, None, ()
     pre = sums + hidden
-    return (jnp.tanh(pre) if mode == "rnn_tanh" else jnp.maximum(pre, 0)), None, None
+    return (tanh(pre) if mode == "rnn_tanh" else jnp.maximum(pre, 0)), None, ()
 
 
-def _running(given: Inputs) -> Maybe:
+def running_of(given: Inputs) -> Maybe:
     """(T, N, 1): whether a sequence still has that step."""
     if given.lengths is None:
         return None
     return (jnp.arange(given.x.shape[0])[:, None] < given.lengths)[..., None]
 
 
-def _kept(running: Maybe, new: Maybe, old: Maybe) -> Maybe:
+def kept(running: Maybe, new: Maybe, old: Maybe) -> Maybe:
+    """A state after a step: the new one, but for sequences that have ended."""
     return new if running is None or new is None else jnp.where(running, new, old)
 
 
 def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
-    """All h (T, N, P), and for the LSTM all c (T, N, H) and gates (T, N, 4 H). Past its end a sequence keeps its state."""
+    """The last h (N, P) and all h (T, N, P); of the LSTM also the last c (N, H), and before each step c, i, f, g, o (T, N, H).
 
-    # Turned once and not at each step; the barrier keeps XLA from moving that into the loop again.
-    w_ih, w_hh = jax.lax.optimization_barrier((given.w_ih.T, given.w_hh.T))
-    each = given.h.shape[0] >= ROWS
+    Past its end a sequence keeps its state.
+    """
+    xs, sums_of, w_hh = _prepared(given)
 
     def body(state: tuple, xs: tuple) -> tuple:
         h, c = state
         x, running = xs
-        new_h, new_c, gates = step(mode, x @ w_ih if each else x, h @ w_hh, h, c, given)
-        new = _kept(running, new_h, h), _kept(running, new_c, c)
-        return new, (*new, gates)
+        new_h, new_c, gates = step(mode, sums_of(x), h @ w_hh, h, c, given, quick_tanh)
+        new = kept(running, new_h, h), kept(running, new_c, c)
+        return new, (new[0], c, *gates)
 
-    xs = (given.x if each else given.sums(), _running(given))
-    found: Any = jax.lax.scan(body, (given.h, given.c), xs, reverse=reverse)[1]
-    return found if mode == "lstm" else found[:1]
-
-
-def _before(all_states: Array, first: Array, reverse: bool) -> Array:
-    """The state each step began with."""
-    parts = (all_states[1:], first[None]) if reverse else (first[None], all_states[:-1])
-    return jnp.concatenate(parts)
+    end: Any = jax.lax.scan(body, (given.h, given.c), (xs, running_of(given)), reverse=reverse)
+    last, found = end
+    return (last[0], found[0]) if mode != "lstm" else (last[0], found[0], last[1], *found[1:])
 
 
-def _slopes(mode: str, given: Inputs, h: Array, c: Array, out: tuple[Array, ...]) -> tuple[Slopes, Array]:
-    """The coefficients at the states h, c before each step and ``out`` after it, and the LSTM's h before the projection.
+def written_lstm(reverse: bool, given: Inputs) -> tuple[Array, ...]:
+    """The LSTM's `states` in a loop that writes each gate where it is kept, and reads it there: for XLA, which does so in place.
 
-    Where a sequence has ended the formulas don't fit its states, but nothing that uses them counts there.
+    A scan's results are copied there from elsewhere; at T 128, N 32, H 128 that is a twelfth of its time.
     """
-    hs = out[0]
-    if mode == "rnn_relu":
-        return Slopes(((hs > 0).astype(hs.dtype),), None, None), None
-    if mode == "rnn_tanh":
-        return Slopes((1 - hs * hs,), None, None), None
-    if mode == "gru":
-        sums = given.sums()
-        r, z, n, q = gru_gates(sums if given.b is None else sums + given.b, h @ given.w_hh.T, given.b_hn)
-        inner = (1 - z) * (1 - n * n)
-        return Slopes((inner * q * r * (1 - r), (h - n) * z * (1 - z), inner * r), inner, z), None
-    i, f, g, o = jnp.split(out[2], 4, -1)
-    top = jnp.tanh(out[1])
-    parts = (g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), top * o * (1 - o))
-    return Slopes(parts, f, o * (1 - top * top)), (None if given.w_hr is None else o * top)
+    xs, sums_of, w_hh = _prepared(given)
+    running, steps = running_of(given), len(given.x)
+
+    def body(k: Array, state: tuple) -> tuple:
+        h, c, hs, before, gates = state
+        t = steps - 1 - k if reverse else k
+        at = functools.partial(jax.lax.dynamic_index_in_dim, index=t, keepdims=False)
+        put = functools.partial(jax.lax.dynamic_update_index_in_dim, index=t, axis=0)
+
+        def keep(new: tuple[Array, ...]) -> list[Array]:
+            gates[:] = map(put, gates, new)
+            return list(map(at, gates))
+
+        new_h, new_c, _ = step("lstm", sums_of(at(xs)), h @ w_hh, h, c, given, quick_tanh, keep)
+        if running is not None:
+            new_h, new_c = kept(at(running), new_h, h), kept(at(running), new_c, c)
+        return new_h, new_c, put(hs, new_h), put(before, c), gates
+
+    empty = jnp.zeros((steps, *given.c.shape), given.c.dtype)
+    outputs = jnp.zeros((steps, *given.h.shape), given.h.dtype)
+    h, c, hs, before, gates = jax.lax.fori_loop(0, steps, body, (given.h, given.c, outputs, empty, [empty] * 4))
+    return h, hs, c, before, *gates
 
 
-def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, ...]:
-    """Tangents of the gates' sums for fixed states: (T, N, G); the GRU's r and z, and n's from the input and from the state."""
-    from_x = dots.x @ given.w_ih.T
-    from_x = from_x if dots.b is None else from_x + dots.b
-    from_x, from_h = from_x + _by_rows(given.x, dots.w_ih), _by_rows(before, dots.w_hh)
-    if mode != "gru":
-        return (from_x + from_h,)
-    size = given.h.shape[-1]
-    from_n = from_h[..., 2 * size :] if dots.b_hn is None else from_h[..., 2 * size :] + dots.b_hn
-    return from_x[..., : 2 * size] + from_h[..., : 2 * size], from_x[..., 2 * size :], from_n
-
-
-def _by_rows(x: Array, weights: Array) -> Array:
-    """x (T, N, K) by the tangent (G, K) of a weight, as one matrix of all steps' rows; (T, N, G).
-
-    The cotangent of the weight is x' g then, and the barrier keeps XLA from making it g' x, for which it would transpose g
-    first: that is the larger one, and takes a third of the product's time.
-    """
-    turned = jax.lax.optimization_barrier(weights.T)
-    return (x.reshape(-1, x.shape[-1]) @ turned).reshape(*x.shape[:-1], -1)
-
-
-def _across(x: Array, weights: Array) -> Array:
-    """x (*, P) by a weight (G, P) as it lies, (*, G): so that the gradient's g W, at each step, needs no turned weight."""
-    return jax.lax.dot_general(x, weights, (((x.ndim - 1,), (1,)), ((), ())))
-
-
-def _pushed(mode: str, slopes: Slopes, sums: tuple[Array, ...], recurrent: Array, state: tuple) -> tuple[Array, Array]:
-    """The tangents of h (before the projection) and c one step later.
-
-    ``sums`` is `_sums_dots` of the step, ``recurrent`` the tangent of W_hh h, ``state`` those of h and c.
-    """
-    if mode == "gru":
-        size = recurrent.shape[-1] // 3
-        r, z = jnp.split(sums[0] + recurrent[..., : 2 * size], 2, -1)
-        n = sums[2] + recurrent[..., 2 * size :]
-        return _weighted(slopes.gates, (r, z, n)) + slopes.cell * sums[1] + slopes.carry * state[0], None
-    parts = tuple(jnp.split(sums[0] + recurrent, GATES[mode], -1))
-    if mode != "lstm":
-        return _weighted(slopes.gates, parts), None
-    c = slopes.cell * state[1] + _weighted(slopes.gates[:3], parts[:3])
-    return slopes.carry * c + slopes.gates[3] * parts[3], c
-
-
-def _weighted(slopes: tuple[Array, ...], dots: tuple[Array, ...]) -> Array:
-    return functools.reduce(jnp.add, [s * d for s, d in zip(slopes, dots, strict=True)])
-
-
-def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The tangents of all states: a scan that is linear in ``dots``."""
-    h, c = _before(out[0], given.h, reverse), (None if mode != "lstm" else _before(out[1], given.c, reverse))
-    slopes, m = _slopes(mode, given, h, c, out)
-    sums = _sums_dots(mode, given, dots, h)
-    projected = None if m is None else m @ dots.w_hr.T
-
-    def body(state: tuple, xs: tuple) -> tuple:
-        h_dot, c_dot = state
-        slope, from_sums, added, running = xs
-        new_h, new_c = _pushed(mode, slope, from_sums, _across(h_dot, given.w_hh), state)
-        if added is not None:
-            new_h = new_h @ given.w_hr.T + added
-        new = _kept(running, new_h, h_dot), _kept(running, new_c, c_dot)
-        return new, new
-
-    xs = (slopes, sums, projected, _running(given))
-    found: Any = jax.lax.scan(body, (dots.h, dots.c), xs, reverse=reverse)[1]
-    h_dots, c_dots = found
-    if mode != "lstm":
-        return (h_dots,)
-    return h_dots, c_dots, _gates_slope(out[2]) * (sums[0] + _across(_before(h_dots, dots.h, reverse), given.w_hh))
-
-
-def _gates_slope(gates: Array) -> Array:
-    """The derivatives of the LSTM's gates: s (1 - s) of a sigmoid, 1 - g^2 of the tanh."""
-    i, f, g, o = jnp.split(gates, 4, -1)
-    return jnp.concatenate([i * (1 - i), f * (1 - f), 1 - g * g, o * (1 - o)], -1)
-
-
-@functools.cache
-def attached(mode: str, reverse: bool) -> Callable:
-    """The function ``(inputs, known states) -> the states``, with the derivative that they have as functions of the inputs."""
-
-    @jax.custom_jvp
-    def attach(given: Inputs, known: tuple[Array, ...]) -> tuple[Array, ...]:
-        return known
-
-    @attach.defjvp
-    def rule(primals: tuple, tangents: tuple) -> tuple:
-        given, known = primals
-        # The states again with their derivative, so that the coefficients can be differentiated in turn.
-        out = attach(given, known)
-        return out, _tangents(mode, reverse, given, tangents[0], out)
-
-    return attach
+def _prepared(given: Inputs) -> tuple[Array, Callable, Array]:
+    """What to go through step by step, how it gives W_ih x, and W_hh'."""
+    # Turned once and not at each step; the barrier keeps XLA from moving that into the loop again.
+    w_ih, w_hh = jax.lax.optimization_barrier((given.w_ih.T, given.w_hh.T))
+    if given.h.shape[0] >= ROWS:
+        return given.x, lambda x: x @ w_ih, w_hh
+    return given.sums(), lambda sums: sums, w_hh
 
 
 def inputs_of(mode: str, arrays: tuple[Array, ...], bias: bool, projected: bool, masked: bool) -> Inputs:

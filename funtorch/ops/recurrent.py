@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ..core.call import call
+from ..core.compiler_options import LOOPS, accepted
 from ..core.handle import Handle
 from ..core.op import Op
 from ..core.state import state
@@ -19,17 +20,39 @@ from . import registry
 from .declare import function
 from .dropout import dropout as drop
 from .gathering import index_select
-from .given_data import from_numpy
 from .joining import cat, stack
-from .recurrence import attached, inputs_of, states
+from .recurrence import Inputs, inputs_of, states, written_lstm
+from .recurrence_slopes import attached
+from .shared_data import from_numpy
 
-Form = tuple[str, bool, bool, bool, bool]  # mode, reverse, bias, projected, masked
+Form = tuple[str, bool, bool, bool, bool, bool]  # mode, reverse, bias, projected, masked, alone
+
+
+def _inputs(form: Form, arrays: tuple[Any, ...]) -> Inputs:
+    """A layer's `Inputs`; the states of one that is alone have its number before them: (1, N, *)."""
+    if form[5]:
+        end = 3 if form[0] == "lstm" else 2
+        arrays = (arrays[0], *(a.reshape(a.shape[1:]) for a in arrays[1:end]), *arrays[end:])
+    return inputs_of(form[0], arrays, *form[2:5])
 
 
 def _results(form: Form, kind: Any, out: tuple[Any, ...]) -> tuple[Any, ...]:
     """All h, the last h, and for the LSTM the last c."""
-    last = 0 if form[1] else -1
-    return tuple(each.astype(kind) for each in (out[0], *(all_states[last] for all_states in out[:2])))
+    last = (out[0], *out[2:3])
+    return tuple(each.astype(kind) for each in (out[1], *(each[None] if form[5] else each for each in last)))
+
+
+class _States(Op):
+    """The op of a layer's states, whose kernel is of another function than its host program."""
+
+    __slots__ = ("compiled",)
+
+    def __init__(self, fn: Callable, name: str, compiled: Callable) -> None:
+        super().__init__(fn, name)
+        self.compiled = compiled
+
+    def new_kernel(self) -> Callable:
+        return jax.jit(functools.partial(self.compiled), compiler_options=accepted(self.options))
 
 
 @functools.cache
@@ -39,26 +62,37 @@ def _ops(form: Form) -> tuple[Op, Op, Op]:
     count = 4 + (mode == "lstm") + 2 * form[2] + form[3] + form[4]
 
     def known(*arrays: Any) -> tuple[Any, ...]:
-        return states(mode, reverse, jax.lax.stop_gradient(inputs_of(mode, arrays, *form[2:])))
+        return states(mode, reverse, jax.lax.stop_gradient(_inputs(form, arrays)))
 
     def attach(*arrays: Any) -> tuple[Any, ...]:
-        given = inputs_of(mode, arrays[:count], *form[2:])
+        given = _inputs(form, arrays[:count])
         return _results(form, arrays[0].dtype, attached(mode, reverse)(given, tuple(arrays[count:])))
 
     def whole(*arrays: Any) -> tuple[Any, ...]:
         return attach(*arrays, *known(*arrays))
 
-    return Op(whole, mode), Op(known, f"{mode}_states"), Op(attach, mode)
+    def written(*arrays: Any) -> tuple[Any, ...]:
+        return written_lstm(reverse, _inputs(form, arrays))
+
+    ops = Op(whole, mode), _States(known, f"{mode}_states", written if mode == "lstm" else known), Op(attach, mode)
+    for each in ops:
+        each.options = LOOPS
+    return ops
 
 
-def layer(mode: str, x: Any, hidden: tuple[Any, ...], weights: Sequence[Any], bias: bool, lengths: Any, reverse: bool) -> tuple:
-    """One layer in one direction: all h (T, N, P), the last h (N, P), and for the LSTM the last c (N, H)."""
+def layer(
+    mode: str, x: Any, hidden: tuple[Any, ...], weights: Sequence[Any], bias: bool, lengths: Any, reverse: bool, alone: bool = False,
+) -> tuple:  # fmt: skip
+    """One layer in one direction: all h (T, N, P), the last h (N, P), and for the LSTM the last c (N, H).
+
+    Where it is ``alone`` in its stack, states are (1, N, *): to take these apart and to put them together is four ops more.
+    """
     projected = len(weights) == (5 if bias else 3)
     arrays = (x, *hidden, *weights, *(() if lengths is None else (lengths,)))
-    whole, known, attach = _ops((mode, reverse, bias, projected, lengths is not None))
+    whole, known, attach = _ops((mode, reverse, bias, projected, lengths is not None, alone))
     if state.grad and any(a._requires for a in arrays):
-        # The gradient reads the states instead of computing them again.
-        found = call(known, [a.detach() for a in arrays])
+        # The gradient reads the states instead of computing them again. Not detached the Tensors keep the arrays that a kernel wants.
+        found = call(known, [a.detach() for a in arrays] if state.levels else arrays, recording=False)
         return call(attach, (*arrays, *(found if isinstance(found, tuple) else (found,))))
     return call(whole, arrays)
 
@@ -99,6 +133,8 @@ def _stacked(
     directions = 2 if bidirectional else 1
     each = len(params) // (layers * directions)
     lengths = None if packing is None else packing.lengths
+    if layers * directions == 1:
+        return layer(mode, x, hidden, params, bias, lengths, False, True)
     firsts = list(zip(*(h.unbind(0) for h in hidden), strict=True))
     lasts = []
     for number in range(layers):

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dims import wrap_dims
+from ..core.selected import chosen
 from ..dtypes import default, dtype
 from ..errors import ArgumentTypeError, OpError
 from . import registry
@@ -52,7 +53,7 @@ def nansum(input: Array, dim=None, keepdim=False, *, dtype=None):
     """Sum along dimensions with NaN as 0. input (*), dim, keepdim, dtype: as in `sum`."""
     refuse("nansum", input, "c")
     x, result = accumulated(input, dtype)
-    return jnp.sum(jnp.where(jnp.isnan(x), 0, x), axis=wrap_dims(dim, x.ndim), keepdims=keepdim).astype(result)
+    return jnp.sum(chosen(jnp.isnan(x), jnp.zeros((), x.dtype), x), axis=wrap_dims(dim, x.ndim), keepdims=keepdim).astype(result)
 
 
 @op()

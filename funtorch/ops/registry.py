@@ -21,6 +21,8 @@ def add(namespace: str, name: str, fn: Callable) -> None:
     if name in held and held[name] is not fn:
         raise FuntorchError(f"{namespace}.{name} is declared in {held[name].__module__} and again in {fn.__module__}")
     held[name] = fn
+    if isinstance(fn, FunctionType) and fn.__name__.startswith("_") and not name.startswith("_"):
+        fn.__name__ = name  # its first public one
 
 
 def add_method(name: str, fn: Callable) -> None:

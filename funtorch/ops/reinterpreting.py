@@ -7,7 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from ..core.views import alias, layout
+from ..core.strides import layout
+from ..core.views import alias
 from ..dtypes import dtype
 from ..errors import OpError
 from .kept import viewing
@@ -42,7 +43,7 @@ def _bits_layout(shape: Sizes, strides: Sizes, offset: int, to: Any, have: Any) 
     return sizes, (*(s * width // new for s in strides[:-1]), 1), offset * width // new
 
 
-@viewing("view", lambda base, value, to, have: _bits(value, have).reshape(base.shape), _bits_layout)
+@viewing("view", lambda base, value, to, have: _bits(value, have).reshape(base.shape), _bits_layout, retypes=True)
 def _read_as(x: Any, to: Any, have: Any) -> Any:
     return _bits(x, to)
 

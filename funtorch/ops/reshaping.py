@@ -10,8 +10,8 @@ from typing import Any
 
 from ..core.call import call
 from ..core.dims import wrap_dim
-from ..core.handle import value_of
-from ..core.views import contiguous_strides, layout
+from ..core.handle import form_of
+from ..core.strides import contiguous_strides, layout
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
@@ -124,7 +124,7 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     >>> torch.arange(6).reshape(2, -1).shape
     torch.Size([2, 3])
     """
-    wanted = inferred(sizes_of(sizes, "reshape", shape), tuple(value_of(input).shape))
+    wanted = inferred(sizes_of(sizes, "reshape", shape), tuple(form_of(input).shape))
     found = _shown(input, wanted)
     return call(_copied(wanted), (input,)) if found is None else found
 
@@ -141,7 +141,7 @@ def view(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Tens
     kind = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], (int, Sequence, Tensor)) else dtype
     if kind is not None:
         return reinterpreted(self, as_dtype(kind))
-    found = _shown(self, inferred(sizes_of(sizes, "view", size), tuple(value_of(self).shape)))
+    found = _shown(self, inferred(sizes_of(sizes, "view", size), tuple(form_of(self).shape)))
     if found is None:
         raise OpError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -163,7 +163,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     >>> torch.zeros(2, 3, 4).flatten(1).shape
     torch.Size([2, 12])
     """
-    shape = tuple(value_of(input).shape)
+    shape = tuple(form_of(input).shape)
     first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     if first > last:
         raise OpError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -190,7 +190,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     >>> torch.zeros(3, 8).unflatten(1, (2, -1)).shape
     torch.Size([3, 2, 4])
     """
-    shape = tuple(value_of(input).shape)
+    shape = tuple(form_of(input).shape)
     dim = wrap_dim(dim, len(shape))
     sizes = sizes_of((sizes,), "unflatten")
     if not sizes:

@@ -40,7 +40,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give this Tensor another shape, keeping its elements in order; new ones are zero.
 
     Raises:
-        RuntimeError: if it requires grad, or is a view.
+        RuntimeError: if it requires grad, is a view, or would outgrow memory that it shares with NumPy.
     """
     wanted = sizes_of(sizes, "resize_")
     if self.requires_grad:
@@ -50,7 +50,10 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if self._base is not None:
         raise OpError(f"resize_(): a view of shape {list(self.shape)} can't be resized to {list(wanted)}; clone it first")
     resized = call(_resized(wanted), (self,))
+    if self._source is not None and math.prod(wanted) > self.numel():
+        raise OpError("Trying to resize storage that is not resizable: NumPy shares it")
     note_change(self)
+    self._source = None
     self._payload = resized._payload
     self._writes += 1
     return self
@@ -125,7 +128,8 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     seen = source.detach()
     value_of(seen)
     note_change(self)
-    self._base, self._chain, self._seen, self._detached = seen._base, seen._chain, seen._seen, True
+    self._base = self._source = seen._base
+    self._chain, self._seen, self._detached = seen._chain, seen._seen, True
     take(self, seen)
     self._writes += 1
     self._counts = True

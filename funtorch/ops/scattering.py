@@ -10,6 +10,7 @@ from jax import lax
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import Handle, value_of
+from ..core.selected import choosing
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from .assignment import into
@@ -54,7 +55,7 @@ def _scatter(dim: int, reduce: str | None, include: bool) -> Any:
             return x.reshape(shape)
         at = spread(index, dim)
         if reduce is None:
-            return x.at[at].set(src).reshape(shape)
+            return choosing(lambda x, y: x.at[at].set(y), x, src).reshape(shape)
         return reduced(x, at, src, reduce, include).reshape(shape)
 
     return pure

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.handle import Handle
+from ..core.selected import chosen
 from ..dtypes import BOOL, INTEGER, int64
 from ..errors import ArgumentTypeError, MissingError, OpError
 from . import registry
@@ -155,7 +156,7 @@ def _where(condition: Array, input: Operand, other: Operand):
     """x where the condition holds, else y. condition (*) of bools, input (*), other (*)."""
     if condition.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
         raise OpError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind_of(condition)}")
-    return jnp.where(truth(condition), input, other)
+    return chosen(truth(condition), input, other)
 
 
 @function()
@@ -200,9 +201,9 @@ def nan_to_num(input: Array, nan=None, posinf=None, neginf=None):
 
 def _finite(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
     limits = jnp.finfo(x.dtype)
-    replaced = jnp.where(jnp.isnan(x), number(0.0 if nan is None else float(nan), x.dtype), x)
-    replaced = jnp.where(x == jnp.inf, limits.max if posinf is None else number(float(posinf), x.dtype), replaced)
-    return jnp.where(x == -jnp.inf, limits.min if neginf is None else number(float(neginf), x.dtype), replaced)
+    replaced = chosen(jnp.isnan(x), number(0.0 if nan is None else float(nan), x.dtype), x)
+    replaced = chosen(x == jnp.inf, limits.max if posinf is None else number(float(posinf), x.dtype), replaced)
+    return chosen(x == -jnp.inf, limits.min if neginf is None else number(float(neginf), x.dtype), replaced)
 
 
 @op(inplace=True)

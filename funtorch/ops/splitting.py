@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.dims import wrap_dim
-from ..core.handle import Handle, value_of
+from ..core.handle import Handle, form_of
 from ..core.views import concrete
 from ..dtypes import INTEGER
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
@@ -21,7 +21,7 @@ from .windows import ONE, WHOLE, show, show_several
 
 def _dim_of(input: Any, dim: int, name: str) -> tuple[int, int]:
     """The dimension from the front and its size. Raises RuntimeError for a Tensor without dimensions."""
-    shape = value_of(input).shape
+    shape = form_of(input).shape
     if not shape:
         raise OpError(f"{name}(): expected a tensor with at least one dimension, got a 0-dim tensor")
     at = wrap_dim(dim, len(shape))
@@ -38,7 +38,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     >>> torch.arange(6).view(2, 3).select(1, 0)
     tensor([0, 3])
     """
-    shape = value_of(input).shape
+    shape = form_of(input).shape
     if not shape:
         raise OutOfBoundsError("select() cannot be applied to a 0-dim tensor.")
     at = wrap_dim(dim, len(shape))
@@ -92,7 +92,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     >>> torch.arange(2).unbind()
     (tensor(0), tensor(1))
     """
-    shape = value_of(input).shape
+    shape = form_of(input).shape
     if not shape:
         raise OutOfBoundsError(f"Dimension specified as {dim} but tensor has no dimensions")
     at = wrap_dim(dim, len(shape))
@@ -208,7 +208,7 @@ def _sections(input: Tensor, at: int, size: int, sections: int) -> tuple[Tensor,
 
 def _along(name: str, minimum: int, dim: Any) -> Any:
     def split_along(input: Tensor, *indices_or_sections: Any, **named: Any) -> tuple[Tensor, ...]:
-        ndim = len(value_of(input).shape)
+        ndim = len(form_of(input).shape)
         if ndim < minimum:
             raise OpError(
                 f"torch.{name} requires a tensor with at least {minimum} dimension{'s' if minimum > 1 else ''}, but got a "
@@ -219,7 +219,7 @@ def _along(name: str, minimum: int, dim: Any) -> Any:
             raise ArgumentTypeError(f"{name}(): one of the arguments indices or sections is required")
         wanted = given[0] if len(given) == 1 else given
         at = dim(ndim)
-        size = value_of(input).shape[at]
+        size = form_of(input).shape[at]
         if isinstance(wanted, int) and (wanted <= 0 or size % wanted):
             raise OpError(
                 f"torch.{name} attempted to split along dimension {at}, but the size of the dimension {size} is not divisible "

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..core.dims import wrap_dim
-from ..core.handle import value_of
+from ..core.handle import form_of
 from ..tensor import Tensor
 from .declare import function
 from .direct import shapes
@@ -33,7 +33,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     >>> torch.zeros(1, 3, 1).squeeze().shape
     torch.Size([3])
     """
-    shape = tuple(value_of(input).shape)
+    shape = tuple(form_of(input).shape)
     asked = range(len(shape)) if dim is None else [wrap_dim(d, len(shape)) for d in ((dim,) if isinstance(dim, int) else dim)]
     return _squeeze(input, tuple(d for d in sorted(set(asked)) if shape and shape[d] == 1))
 
@@ -58,4 +58,4 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     >>> torch.zeros(3).unsqueeze(0).shape
     torch.Size([1, 3])
     """
-    return _unsqueeze(input, wrap_dim(dim, len(value_of(input).shape) + 1))
+    return _unsqueeze(input, wrap_dim(dim, len(form_of(input).shape) + 1))

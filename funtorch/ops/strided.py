@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.dims import wrap_dim
 from ..core.handle import value_of
-from ..core.views import layout
+from ..core.strides import layout
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry
@@ -26,6 +26,8 @@ Sizes = tuple[int, ...]
 
 def _places(size: Sizes, stride: Sizes, offset: int) -> np.ndarray:
     """The flat place of each element."""
+    if 0 in size:
+        return np.empty(size, np.int64)
     at = np.full((1,) * len(size), offset)
     for d, (n, step) in enumerate(zip(size, stride, strict=True)):
         at = at + (np.arange(n) * step).reshape([n if e == d else 1 for e in range(len(size))])

@@ -17,7 +17,9 @@ from jax import lax
 from ..core.call import call
 from ..core.handle import Handle, make, value_of
 from ..core.op import Op
-from ..core.views import At, attach
+from ..core.selected import choosing
+from ..core.shared_memory import sharing
+from ..core.views import At, attach, look
 from .direct import shapes
 from .kept import kept, place
 
@@ -83,10 +85,12 @@ def _put(base: Any, value: Any, steps: Steps, places: Sequence[Any]) -> Any:
             block = lax.dynamic_slice(
                 base, window.starts(steps, places), window.sizes, allow_negative_indices=window.signs(steps)
             )
-        value = block.at[tuple(slice(None, None, stride) for stride in window.strides)].set(value)
+        steps_of_block = tuple(slice(None, None, stride) for stride in window.strides)
+        value = choosing(lambda block, value: block.at[steps_of_block].set(value), block, value)
     if window.sizes == base.shape:
         return value
-    return lax.dynamic_update_slice(base, value, window.starts(steps, places), allow_negative_indices=window.signs(steps))
+    starts, signs = window.starts(steps, places), window.signs(steps)
+    return choosing(lambda x, y: lax.dynamic_update_slice(x, y, starts, allow_negative_indices=signs), base, value)
 
 
 def _name(steps: Steps) -> str:
@@ -127,6 +131,7 @@ def _layout(steps: Steps, places: Sequence[Any]) -> Any:
             d += 1
         return (*sizes, *shape[d:]), (*steps_in, *strides[d:]), offset
 
+    layout.places = places  # type: ignore[attr-defined]
     return layout
 
 
@@ -138,9 +143,16 @@ def link(steps: Steps, places: Sequence[Any]) -> At:
 
 def show(x: Any, steps: Steps, places: Sequence[Any]) -> Any:
     """The window of a Tensor, as a view. ``places`` are arrays or Tensors without dimensions, one for each start."""
+    if x._source is not None and _numbers(places) and (seen := look(x, link(steps, places))) is not None:
+        return seen
     result = call(window_op(steps), (x, *places))
     attach(result, x, link(steps, places))
     return result
+
+
+def _numbers(places: Sequence[Any]) -> bool:
+    """Whether all places are known numbers, which a layout can tell of."""
+    return all([type(place) is np.ndarray for place in places])
 
 
 def _several(name: str) -> Any:
@@ -166,6 +178,8 @@ def show_several(x: Any, name: str, dim: int, parts: tuple[tuple[int, int], ...]
         return tuple(_sibling(show(x, *_part(dim, *part, drop)), name) for part in parts)
     if not parts:
         return ()
+    if x._source is not None and sharing(x) is not None:
+        return tuple([_sibling(show(x, *_part(dim, *part, drop)), name) for part in parts])
     results = call(_MAKERS[name](dim, parts, drop), (x,))
     for result, part in zip(results, parts, strict=True):
         attach(result, x, link(*_part(dim, *part, drop)))

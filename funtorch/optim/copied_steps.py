@@ -9,8 +9,18 @@ from typing import Any
 
 from .. import dtypes
 from ..core.state import state as mode
+from ..errors import OpError
 from ..ops import registry
 from ..tensor import Tensor
+
+# Parts of docstrings.
+_params_doc = 'params: Tensors, (name, Tensor) pairs, or dicts with a key "params" and options of their own'
+_foreach_doc = "foreach (bool, optional): accepted; a step is always one dispatch"
+_fused_doc = "fused (bool, optional): accepted; a step is always one dispatch"
+_capturable_doc = "capturable (bool, optional): accepted, without effect (default: False)"
+_differentiable_doc = "differentiable (bool, optional): put the step on the tape (default: False)"
+_maximize_doc = "maximize (bool, optional): ascend (default: False)"
+_foreach_supported_types = [Tensor]  # a subclass of PyTorch's own Parameter is one of these too
 
 Grouped = dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]
 
@@ -37,6 +47,12 @@ def _default_to_fused_or_foreach(params: Sequence[Any], differentiable: bool, us
 def _disable_dynamo_if_unsupported(single_tensor_fn: Callable | None = None) -> Callable:
     """A decorator that changes nothing: every step can be compiled."""
     return lambda step: step
+
+
+def _device_dtype_check_for_fused(p: Any, cuda_unsupported: bool = False) -> None:
+    """Raises RuntimeError for a parameter that is not of floating-point numbers."""
+    if not p.is_floating_point():
+        raise OpError(f"`fused=True` requires all the params to be floating point Tensors, got {p.dtype}")
 
 
 def _get_value(x: Any) -> Any:

@@ -20,12 +20,20 @@ from ..tensor import Tensor
 from ..utils.hooks import RemovableHandle
 from .copied_steps import (  # noqa: F401
     CopiedSteps,
+    _capturable_doc,
     _default_to_fused_or_foreach,
+    _device_dtype_check_for_fused,
+    _differentiable_doc,
     _disable_dynamo_if_unsupported,
     _dispatch_sqrt,
+    _foreach_doc,
+    _foreach_supported_types,
+    _fused_doc,
     _get_capturable_supported_devices,
     _get_scalar_dtype,
     _get_value,
+    _maximize_doc,
+    _params_doc,
     _stack_if_compiling,
     _to_scalar,
     _use_grad_for_differentiable,
@@ -33,18 +41,22 @@ from .copied_steps import (  # noqa: F401
 )
 
 ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]  # what an optimiser is made of
+_params_t = ParamsT  # its name before it was public
+Args, Kwargs, StateDict = tuple[Any, ...], dict[str, Any], dict[str, Any]
+DeviceDict, DeviceDtypeDict = dict[Any, Tensor], dict[tuple[Any, Any], Tensor]
 
 
 _pre_hooks: OrderedDict[int, Callable] = OrderedDict()  # of all optimisers
 _post_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_optimizer_pre_hooks, _global_optimizer_post_hooks = _pre_hooks, _post_hooks
 
 
-class _Required:
+class _RequiredParameter:
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredParameter()
 
 
 def _registered(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool = False) -> RemovableHandle:

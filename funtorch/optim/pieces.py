@@ -12,7 +12,6 @@ import jax
 import numpy as np
 
 from ..core.engine import host_possible, run
-from ..core.handle import Handle
 from ..core.op import Op
 from ..tensor import Tensor
 
@@ -47,9 +46,8 @@ class Pieces:
         self.total = total
         self.count = 1 + len(self.others)
 
-    def replace(self, op: Op, targets: Sequence[Tensor], args: Sequence[Any]) -> None:
-        """Give ``targets`` the values that ``op`` makes of ``args``: whole roles of `total` Tensors each, then what all share."""
-        values = [a._payload if isinstance(a, Handle) else a for a in args]
+    def replace(self, op: Op, targets: Sequence[Tensor], values: Sequence[Any]) -> None:
+        """Give ``targets`` what ``op`` makes of ``values``: whole roles of `total` Tensors each, then what all share."""
         roles = len(targets) // self.total  # the parameters and their states; what is left is the step counter
         taken = roles + 1  # these, and the gradients
         given: list[Any] = []

@@ -35,10 +35,10 @@ def _direct(options: dict[str, bool], count: int) -> Direct | None:
         return None
 
     def run(*arrays: Any) -> tuple:
-        rate = arrays[0].dtype.type(arrays[-1])
+        rate = arrays[-1].astype(arrays[0].dtype)
         new = []
-        for param, grad in zip(arrays[:count], arrays[count : 2 * count], strict=True):
-            change = np.asarray(grad * rate)
+        for param, grad in zip(arrays[:count], arrays[count:-1], strict=True):
+            change = np.asarray(np.multiply(grad, rate))
             new.append(np.subtract(param, change, change))
         return tuple(new)
 
@@ -95,20 +95,29 @@ class SGD(Optimizer):
         loss = self._closure_loss(closure)
         for group in self.param_groups:
             params = [p for p in group["params"] if p.grad is not None]
-            momentum = bool(group["momentum"])
-            fresh = [p for p in params if momentum and self.state[p].get("momentum_buffer") is None]
+            if not group["momentum"]:
+                self._change(group, params, [{}] * len(params), False)
+                continue
+            fresh = [p for p in params if self.state[p].get("momentum_buffer") is None]
             for p in fresh:
                 self.state[p]["momentum_buffer"] = p.grad.detach().clone()
             new = set(map(id, fresh))
             for first in (True, False):
                 some = [p for p in params if (id(p) in new) == first]
-                options = {
-                    "momentum": momentum, "decay": not isinstance(group["weight_decay"], (int, float)) or group["weight_decay"] != 0,
-                    "nesterov": group["nesterov"], "maximize": group["maximize"], "first": first,
-                }  # fmt: skip
-                apply_rule(
-                    sgd, group, some, [self.state[p] if momentum else {} for p in some], ("momentum_buffer",) if momentum else (),
-                    ("lr", *(("momentum", "dampening") if momentum else ()), *(("weight_decay",) if options["decay"] else ())),
-                    options, group["differentiable"],
-                )  # fmt: skip
+                self._change(group, some, [self.state[p] for p in some], first)
         return loss
+
+    def _change(self, group: dict[str, Any], params: list[Tensor], states: list[dict[str, Any]], first: bool) -> None:
+        """``first``: whether the averages begin with these gradients."""
+        if not params:
+            return
+        momentum, decay = bool(group["momentum"]), group["weight_decay"]
+        options = {
+            "momentum": momentum, "decay": not isinstance(decay, (int, float)) or decay != 0,
+            "nesterov": group["nesterov"], "maximize": group["maximize"], "first": first,
+        }  # fmt: skip
+        apply_rule(
+            sgd, group, params, states, ("momentum_buffer",) if momentum else (),
+            ("lr", *(("momentum", "dampening") if momentum else ()), *(("weight_decay",) if options["decay"] else ())),
+            options, group["differentiable"],
+        )  # fmt: skip

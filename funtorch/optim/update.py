@@ -112,16 +112,18 @@ def apply_rule(
     held = [s[key] for key in keys for s in states]
     values = [_number(group, name) for name in numbers]
     targets = [*params, *held, *counters.values()]
-    args = [*params, *(p.grad for p in params), *held, *counters.values(), *values]
-    if not differentiable and mode.recorder is None and _is_plain(targets, args):
+    grads = [p._grad for p in params] if mode.recorder is None else [p.grad for p in params]
+    args = [*params, *grads, *held, *counters.values(), *values]
+    arrays = [a._payload if isinstance(a, Handle) else a for a in args]
+    if not differentiable and mode.recorder is None and _are_plain(args, arrays):
         together = small_ones(params) if getattr(rule, "separable", False) and len(counters) < 2 else []
         if together:
             pieces = Pieces(together, len(params))
             shared = (0,) * pieces.count if counters else ()
             op = make_op(shared, pieces.count, tuple(numbers))
-            pieces.replace(op, targets, args)
+            pieces.replace(op, targets, arrays)
         else:
-            _replace(make_op(shared, len(params), tuple(numbers)), targets, args)
+            _replace(make_op(shared, len(params), tuple(numbers)), targets, arrays)
         return
     op = make_op(shared, len(params), tuple(numbers))
     if any(is_foreign(p.grad) for p in params):
@@ -151,6 +153,8 @@ def _strided(rule: Rule, grad: Tensor, options: dict[str, Any]) -> Tensor:
 def _counters(states: Sequence[dict[str, Any]]) -> dict[int, Tensor]:
     """The step counters by identity. One that also counts for parameters which stay where they are now is parted from theirs."""
     steps = [s["step"] for s in states if "step" in s]
+    if not steps:
+        return {}
     counts = Counter(map(id, steps))
     found = {id(step): step for step in steps}
     shared = {key for key, step in found.items() if getattr(step, "_owners", None) != counts[key]}
@@ -169,15 +173,13 @@ def counter(step: Tensor, owners: int) -> Tensor:
     return step
 
 
-def _is_plain(targets: list[Tensor], args: list[Any]) -> bool:
+def _are_plain(args: list[Any], arrays: list[Any]) -> bool:
     """Whether this is the common case, which needs no ceremony: plain arrays and no views."""
-    values = [a._payload if isinstance(a, Handle) else a for a in args]
-    return all([type(v) in CONCRETE for v in values]) and not any([t._base is not None for t in targets])
+    return CONCRETE.issuperset(map(type, arrays)) and not any([a._source is not None for a in args if isinstance(a, Handle)])
 
 
-def _replace(op: Op, targets: list[Tensor], args: list[Any]) -> None:
-    values = [a._payload if isinstance(a, Handle) else a for a in args]
-    for target, new in zip(targets, run(op, values), strict=True):
+def _replace(op: Op, targets: list[Tensor], arrays: list[Any]) -> None:
+    for target, new in zip(targets, run(op, arrays), strict=True):
         target._payload = new
         target._writes += 1
 

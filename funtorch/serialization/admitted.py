@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from pickle import UnpicklingError
@@ -14,7 +13,6 @@ from typing import Any
 
 from .. import dtypes, layouts
 from ..devices import device
-from ..errors import MissingError
 from ..legacy_types import CPU_TYPES, CUDA_TYPES
 from ..nn.parameter import Buffer, Parameter
 from ..size import Size
@@ -30,25 +28,34 @@ REFUSED = (
 )
 CALLED = "load(weights_only=True): the file {} {}, which may not be done from a file nobody vouches for"
 DEEPEST_KEY = 16
+MOST_PARTS_OF_KEY = 256
 BYTES_OF_ENTRY = 64  # about, in a dict or a set
-# Types that PyTorch has and funtorch has not.
-_QUANTIZED = re.compile(r"torch\.(q|Q|per_tensor_|per_channel_)\w*")
-_OTHER_TYPES = re.compile(r"torch\.(complex32|ComplexHalf\w*|float(8|4)_\w+|bits\w+|u?int[1-7])")
 # Python 2's modules, as pickles of protocol 2 name them.
 _RENAMED = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _KEYS = (str, int, float, bool, type(None), bytes, complex, dtypes.dtype, device, layouts.layout, frozenset, Tensor)
 
 
-def check_key(key: Any, depth: int = 0) -> Any:
-    """The key of a dict itself. Raises TypeError for one that can't be, or whose hash would go too deep for Python."""
-    if isinstance(key, tuple) and depth < DEEPEST_KEY:
+def check_key(key: Any) -> Any:
+    """The key of a dict, or a member of a set, itself.
+
+    Raises TypeError for one that can't be, or that is deep or large when all of its parts are counted as often as they occur:
+    Python takes as long to hash tuples, and to compare sets.
+    """
+    _count_parts(key, 0, 0)
+    return key
+
+
+def _count_parts(key: Any, count: int, depth: int) -> int:
+    if isinstance(key, (tuple, frozenset)):
         for part in key:
-            check_key(part, depth + 1)
-        return key
-    if isinstance(key, _KEYS) or isinstance(key, type) or callable(key):
-        return key
-    if any(type(key) is cls for cls, _ in admitted_by_user):
-        return key
+            count = _count_parts(part, count + 1, depth + 1)
+            if depth >= DEEPEST_KEY or count > MOST_PARTS_OF_KEY:
+                raise TypeError(
+                    f"a {type(key).__name__} as a key, of more than {MOST_PARTS_OF_KEY} parts or {DEEPEST_KEY} levels"
+                )
+        return count
+    if isinstance(key, _KEYS) or isinstance(key, type) or callable(key) or any(type(key) is cls for cls, _ in admitted_by_user):
+        return count
     raise TypeError(f"a {type(key).__name__} as a key")
 
 
@@ -139,16 +146,13 @@ class Admitted:
         self.ids = {id(value) for value in self.mine.values()}
 
     def find(self, module: str, name: str) -> Any:
-        """What a name means. Raises pickle.UnpicklingError if it's not admitted."""
+        """What a name means. Raises pickle.UnpicklingError if it's not admitted, NotImplementedError for dtypes that are not there."""
         full = f"{_RENAMED.get(module, module)}.{name}"
         if full in self.mine:
             return self.mine[full]
         if full in self.table:
             return self.table[full]
-        if _QUANTIZED.fullmatch(full):
-            raise MissingError(rebuilding.NO_QUANTIZED)
-        if _OTHER_TYPES.fullmatch(full):
-            raise MissingError(f"load(): the file holds a Tensor of type {full}, which is not there yet")
+        names.refuse_other_types(full)
         raise UnpicklingError(REFUSED.format(full[:200], name[:200]))
 
     def knows(self, module: str, name: str) -> bool:

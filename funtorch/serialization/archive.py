@@ -150,7 +150,11 @@ class ArchiveWriter:
         header = HEADER.size + len(info.filename.encode()) + 4
         padding = -(self.file.written + header) % ALIGNMENT
         info.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
-        self.zip.writestr(info, data)  # type: ignore[arg-type]
+        try:
+            self.zip.writestr(info, data)  # type: ignore[arg-type]
+        except BaseException:
+            self.zip.fp = None  # or zipfile writes a directory when it is collected
+            raise
 
     def close(self) -> None:
         """Write the directory."""

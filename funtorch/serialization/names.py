@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 import sys
 from types import FunctionType
 from typing import Any
@@ -21,6 +22,17 @@ from .hooks import WrappedHook
 
 OURS, THEIRS = "funtorch", "torch"
 NOT_HERE = "load(): the file names {}.{}, and funtorch has nothing of that name"
+# Types that PyTorch has and funtorch has not, with what to save instead.
+_OTHER_TYPES = {
+    r"torch\.(q|Q|per_tensor_|per_channel_)\w*": rebuilding.NO_QUANTIZED,
+    r"torch\.(complex32|ComplexHalf\w*)": (
+        "load(): the file holds a Tensor of dtype torch.complex32, which funtorch does not have. In PyTorch, save "
+        "tensor.to(torch.complex64)."
+    ),
+    r"torch\.(float(8|4)_\w+|bits\w+|u?int[1-7])": (
+        "load(): the file holds a Tensor of dtype {}, which funtorch does not have. In PyTorch, save tensor.view(torch.uint8)."
+    ),
+}
 
 # Layers that PyTorch keeps in another file than funtorch does.
 _LAYERS = {
@@ -107,6 +119,13 @@ def _attribute(module: str, name: str) -> Any:
     return found
 
 
+def refuse_other_types(full: str) -> None:
+    """Raise NotImplementedError for the full name of a dtype, or of its storages, that funtorch has not."""
+    for pattern, message in _OTHER_TYPES.items():
+        if re.fullmatch(pattern, full):
+            raise MissingError(message.format(full))
+
+
 def resolve(module: str, name: str) -> Any:
     """What a file means by an address in PyTorch or in funtorch.
 
@@ -115,6 +134,7 @@ def resolve(module: str, name: str) -> Any:
     for table in (_EXACT, _READ, _TRUSTED):
         if (module, name) in table:
             return table[module, name]
+    refuse_other_types(f"{module}.{name}")
     for inside, address in _INSIDE.items():
         if module == inside:
             module = address

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..core.handle import Handle, make
-from ..core.views import layout
+from ..core.strides import layout
 from ..devices import device
 from ..dtypes import dtype, uint8
-from ..errors import OpError
+from ..errors import ArgumentValueError, OpError, UnpicklableError
 from ..layouts import layout as Layout
 from ..nn.parameter import Buffer, Parameter
 from ..size import Size
@@ -29,7 +29,23 @@ COUNTS_FOR = "_owners"  # set on an optimiser's step that counts for several par
 UNPICKLED_ATTRIBUTES = ("_after_hooks", "persistent", COUNTS_FOR)
 
 
+LOCAL = (
+    "save(): Can't pickle local object {!r}: a file has the addresses of classes and functions, and this one was made inside of a "
+    "function or is a lambda. Define it at the top of a module, or save state_dict() instead of the whole."
+)
 BYTES = TYPE_OF[uint8]  # the legacy format has no storages without a type
+
+
+class Stored(UntypedStorage):
+    """A storage as a file has it: of elements of one dtype, or of bytes (None)."""
+
+    def __init__(self, root: Any, kind: dtype | None) -> None:
+        super().__init__(root)
+        self.kind = kind
+
+    def element_size(self) -> int:
+        """The bytes of one element; 1 where there are none."""
+        return 1 if self.kind is None else self.kind.itemsize
 
 
 class Storages:
@@ -37,48 +53,83 @@ class Storages:
 
     def __init__(self, legacy: bool = False) -> None:
         self.legacy = legacy
-        self.kept: list[UntypedStorage] = []
-        self.keys: dict[tuple[int, bool], str] = {}
+        self.kept: list[Stored] = []
+        self.keys: dict[tuple[int, dtype | None], str] = {}
+        self.kinds: dict[int, dtype | None] = {}
+        self.arrays: list[np.ndarray] = []
+
+    def stored(self, root: Any, kind: dtype | None) -> Stored | None:
+        """A storage of that type; None if it has another already: PyTorch refuses files with two views of one storage."""
+        return Stored(root, kind) if self.kinds.get(id(root), kind) is kind else None
 
     def identify(self, storage: UntypedStorage) -> tuple:
         """The persistent id of a storage: its class, key, place, and count of elements."""
         root = storage._root
-        kind = TYPE_OF.get(root.dtype) if isinstance(storage, TypedStorage) else None
-        one = id(root), kind is None  # PyTorch takes a storage for what its first id says
+        if not isinstance(storage, Stored):
+            storage = Stored(root, root.dtype if isinstance(storage, TypedStorage) and root.dtype in TYPE_OF else None)
+        kind = storage.kind
+        one = id(root), kind  # PyTorch takes a storage for what its first id says
+        self.kinds.setdefault(id(root), kind)
         if one not in self.keys:
             self.keys[one] = str(len(self.kept))
             self.kept.append(storage)
-        count = root.numel() if kind is not None else storage.nbytes()
-        named = kind or (BYTES if self.legacy else UntypedStorage)
-        found = ("storage", named, self.keys[one], location_tag(storage), count)
+        named = (BYTES if self.legacy else UntypedStorage) if kind is None else TYPE_OF[kind]
+        found = ("storage", named, self.keys[one], location_tag(storage), storage.size())
         return (*found, None) if self.legacy else found
 
+    def read(self) -> None:
+        """Find the values of all storages. Raises RuntimeError for those that have none, in a transform."""
+        self.arrays = [_bytes_of(storage._root) for storage in self.kept]
+
     def bytes_of(self, number: int) -> np.ndarray:
-        """The bytes of a storage, as NumPy's."""
-        root = self.kept[number]._root
-        array = np.ascontiguousarray(root.detach()._host("save()"))
-        return array.reshape(-1).view(np.uint8)
+        """The bytes of a storage, once they are read."""
+        return self.arrays[number]
 
     def width(self, number: int) -> int:
         """How many bytes an element has, by the storage's class."""
-        storage = self.kept[number]
-        return storage._root.element_size() if isinstance(storage, TypedStorage) else 1
+        return self.kept[number].element_size()
 
 
-def _shown(tensor: Any) -> tuple[UntypedStorage, tuple, tuple]:
-    """The storage that a Tensor shows, (offset, size, strides), and the mark of one that shows its elements' conjugates."""
+def _bytes_of(root: Any) -> np.ndarray:
+    array = np.ascontiguousarray(root.detach()._host("save()"))
+    return array.reshape(-1).view(np.uint8)
+
+
+def _shown(tensor: Any, storages: Storages) -> tuple[Stored, tuple, tuple]:
+    """The storage that a Tensor shows, (offset, size, strides), and the marks of one that shows its elements' conjugates or negatives."""
     size = tuple(tensor.shape)  # brings a view up to date
     handle, plain = tensor, True
     while handle._base is not None:
         plain = plain and all(link.layout is not None for link in handle._chain)
         handle = handle._base
-    if plain and handle.dtype is tensor.dtype and handle.__dict__.get(COUNTS_FOR, 1) == 1:
+    if plain and handle.__dict__.get(COUNTS_FOR, 1) == 1:
         strides, offset = layout(tensor)
-        kind = TypedStorage if tensor.dtype in TYPE_OF else UntypedStorage
-        marks = ({"conj": True},) if tensor.is_conj() else ()
-        return kind(handle), (int(offset), size, tuple(int(step) for step in strides)), marks
-    # Values of its own: it shows parts of its base's elements, such as the real ones of complex, or it counts for one parameter now.
-    return _shown(make(np.asarray(tensor.detach()._host("save()"), order="C")))  # which leaves a number a number
+        where = int(offset), size, tuple(int(step) for step in strides)
+        signs = {"conj": tensor.is_conj(), "neg": tensor.is_neg()}
+        marks = ({name: True for name, shown in signs.items() if shown},) if any(signs.values()) else ()
+        stored = storages.stored(handle, tensor.dtype if tensor.dtype in TYPE_OF else None)
+        if stored is not None and (handle.dtype is tensor.dtype or _lies(tensor, handle, where, signs)):
+            return stored, where, marks
+    # Values of its own: its elements are none of its base's, or those as another type, or it counts for one parameter now.
+    return _shown(make(np.asarray(tensor.detach()._host("save()"), order="C")), storages)  # which leaves a number a number
+
+
+def _lies(tensor: Any, root: Any, where: tuple, signs: dict[str, bool]) -> bool:
+    """Whether a Tensor of another dtype than its storage's shows just those bytes: a part of complex numbers, ``x.view(dtype)``."""
+    offset, size, strides = where
+    width, held = tensor.element_size(), _bytes_of(root)
+    if held.size % width or offset * width > held.size:
+        return False
+    if 0 in size:
+        return True
+    if (1 + offset + sum((n - 1) * step for n, step in zip(size, strides, strict=True))) * width > held.size:
+        return False
+    steps = (*(step * width for step in strides), 1)
+    found = np.lib.stride_tricks.as_strided(held[offset * width :], (*size, width), steps)
+    found = np.ascontiguousarray(found).view(tensor.dtype.numpy)
+    found = np.conj(found) if signs["conj"] else found
+    found = np.negative(found) if signs["neg"] else found
+    return bool(found.tobytes() == np.asarray(tensor.detach()._host("save()")).tobytes())
 
 
 def _attributes(tensor: Any) -> dict[str, Any]:
@@ -90,7 +141,7 @@ def _attributes(tensor: Any) -> dict[str, Any]:
     }
 
 
-def _reduce_tensor(tensor: Any) -> Any:
+def _reduce_tensor(tensor: Any, storages: Storages) -> Any:
     cls = type(tensor)
     if isinstance(tensor.layout, Layout) and is_sparse(tensor):
         return rebuilding._rebuild_sparse_tensor, parts(tensor)
@@ -107,9 +158,9 @@ def _reduce_tensor(tensor: Any) -> Any:
     if tensor.is_meta:
         arguments = (tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()), tensor.requires_grad)
         return rebuilding._rebuild_meta_tensor_no_storage, arguments
-    storage, where, marks = _shown(tensor)
+    storage, where, marks = _shown(tensor, storages)
     arguments = (storage, *where, tensor.requires_grad, OrderedDict())
-    if not isinstance(storage, TypedStorage):
+    if storage.kind is None:
         function, arguments = rebuilding._rebuild_tensor_v3, (*arguments, tensor.dtype)
     arguments += marks
     if cls is Buffer:  # in PyTorch a Tensor with a mark
@@ -145,12 +196,15 @@ class _Names:
         reduce = _REDUCED.get(type(value))
         if reduce is not None:
             return reduce(value)  # type: ignore[no-untyped-call]
-        return _reduce_tensor(value) if isinstance(value, Tensor) else NotImplemented
+        return _reduce_tensor(value, self.storages) if isinstance(value, Tensor) else NotImplemented
 
     def save_global(self, value: Any, name: str | None = None) -> None:
-        """Write the address of a class or function: PyTorch's for those of funtorch."""
+        """Write the address of a class or function: PyTorch's for those of funtorch. Raises PicklingError if it has none."""
         found = torch_name(value)
         if found is None:
+            qualified = str(name or getattr(value, "__qualname__", ""))
+            if "<locals>" in qualified or "<lambda>" in qualified:
+                raise UnpicklableError(LOCAL.format(qualified))
             super().save_global(value, name)  # type: ignore[misc]
             return
         writer: Any = self
@@ -176,11 +230,12 @@ def pickled(value: Any, file: Any, storages: Storages, module: Any = None, proto
     """Write the pickle of a structure to a file, and collect its storages.
 
     Raises:
-        RuntimeError: a protocol below 2.
+        RuntimeError: a protocol below 2; ValueError: one that there is not.
         pickle.PicklingError, TypeError, AttributeError: as Python's pickler does.
     """
     if not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
-        raise OpError(f"save(): pickle_protocol must be 2 to {pickle.HIGHEST_PROTOCOL}, got {protocol}")
+        error = ArgumentValueError if protocol > pickle.HIGHEST_PROTOCOL else OpError
+        raise error(f"save(): pickle_protocol must be 2 to {pickle.HIGHEST_PROTOCOL}, got {protocol}")
     # Pickle's second pickler is written in Python: only such a one writes other names. Others write funtorch's, which it reads too.
     base = pickle._Pickler if module in (None, pickle) else module.Pickler  # type: ignore[attr-defined]
     writer = pickler_class(base)(file, protocol=protocol)

@@ -15,7 +15,7 @@ import numpy as np
 from .. import layouts
 from ..autograd.modes import no_grad
 from ..core.handle import Handle, make, value_of
-from ..core.views import contiguous_strides
+from ..core.strides import contiguous_strides
 from ..dtypes import dtype
 from ..errors import MissingError, OpError
 from ..nn.parameter import Buffer, Parameter
@@ -53,7 +53,7 @@ def _whole_numbers(values: Any, what: str) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _checked(size: Any, stride: Any, offset: Any, have: int) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+def _checked(size: Any, stride: Any, offset: Any, have: float) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     size, stride = _whole_numbers(size, "size"), _whole_numbers(stride, "stride")
     (offset,) = _whole_numbers((offset,), "storage offset")
     if len(size) != len(stride) or len(size) > MOST_DIMS:
@@ -90,7 +90,7 @@ def _part(flat: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int
     """A view of a flat Tensor: by slices and permutations where these do, which are cheaper than places one by one."""
     order = sorted(range(len(size)), key=lambda d: (-stride[d], d))
     across = tuple(size[d] for d in order)
-    if tuple(stride[d] for d in order) != contiguous_strides(across):
+    if 0 in size or tuple(stride[d] for d in order) != contiguous_strides(across):
         return flat.as_strided(size, stride, offset)
     count = math.prod(size)
     part = flat if count == flat.numel() else flat[offset : offset + count]
@@ -113,8 +113,6 @@ def rebuilt(storage: UntypedStorage, kind: dtype, size: Any, stride: Any, offset
     size, stride, offset = _checked(size, stride, offset, storage.nbytes() // kind.itemsize)
     if storage.device.type == "meta":
         return _rebuild_meta_tensor_no_storage(kind, size, stride, False)
-    if 0 in size:
-        return make(np.empty(size, kind.numpy)).to(storage.device)
     with no_grad():
         root = _root_of(storage, kind)
         fresh, storage._fresh = storage._fresh, False
@@ -169,8 +167,9 @@ def _marked(value: Any, marks: Any) -> Any:
         return value
     if not isinstance(marks, dict) or not marks.keys() <= {"conj", "neg"}:
         raise OpError(f"load(): a Tensor's marks are {marks!r:.80}; expected 'conj', 'neg' or none")
-    value = value.conj() if marks.get("conj") else value
-    return -value if marks.get("neg") else value
+    shown = value.conj() if marks.get("conj") else value
+    shown = registry.names("torch")["_neg_view"](shown) if marks.get("neg") else shown
+    return value if shown is value else shown.detach()  # whose flags are its own, when it reads its storage again
 
 
 def _dtype(kind: Any) -> dtype:
@@ -186,7 +185,14 @@ def _tensor(value: Any) -> Tensor:
 
 
 def as_class(tensor: Any, cls: type) -> Any:
-    """The Tensor itself, of another class from now on: so a Parameter still shares what it shared."""
+    """The Tensor itself, of another class from now on: so a Parameter still shares what it shared.
+
+    Raises NotImplementedError for a sparse one.
+    """
+    if sparse.is_sparse(tensor):
+        raise MissingError(
+            f"load(): the file holds a sparse {cls.__name__}; funtorch has sparse Tensors, but no such {cls.__name__}s"
+        )
     tensor.__class__ = cls
     return tensor
 
@@ -240,12 +246,13 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
 
 
 def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
-    """A Tensor without values. Strides are not kept."""
-    shape, kind = _whole_numbers(size, "size"), _dtype(dtype)
-    if len(shape) > MOST_DIMS:
-        raise OpError(f"load(): a Tensor of {len(shape)} dimensions; at most {MOST_DIMS} are possible")
-    empty = registry.names("torch")["empty"]
-    return _flagged(empty(shape, dtype=kind, device="meta"), requires_grad)
+    """A Tensor without values."""
+    kind = _dtype(dtype)
+    size, stride, _ = _checked(size, stride, 0, math.inf)
+    dense = _is_dense(size, stride)
+    reach = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    empty = registry.names("torch")["empty"](size if dense else max(reach, 0), dtype=kind, device="meta")
+    return _flagged(empty if dense else empty.as_strided(size, stride).detach(), requires_grad)
 
 
 def _rebuild_qtensor(*args: Any) -> Any:

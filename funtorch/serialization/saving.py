@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import ArgumentTypeError, OpError
+from ..errors import NotAFileError, OpError
 
 DEFAULT_PROTOCOL = 2
 NOT_WRITABLE = "save(): f must be a path (str or os.PathLike) or a file object with write(), such as io.BytesIO(); got {}"
@@ -36,8 +36,11 @@ def save(
 
     Raises:
         RuntimeError: the folder of a path is not there.
-        TypeError: ``f`` is neither.
-        pickle.PicklingError, AttributeError: something in ``obj`` can't be pickled; nothing is written then.
+        ValueError: there is no such protocol.
+        TypeError: ``f`` is neither; it is an AttributeError too.
+        pickle.PicklingError, AttributeError: something in ``obj`` can't be pickled; nothing is written then, and a file that
+            was there stays as it was.
+        OSError: writing failed, as on a full disk; the file is then incomplete.
 
     >>> import io, funtorch as torch
     >>> buffer = io.BytesIO()
@@ -51,6 +54,7 @@ def save(
     legacy = not _use_new_zipfile_serialization
     structure, storages = io.BytesIO(), Storages(legacy)
     pickled(obj, structure, storages, pickle_module, pickle_protocol)
+    storages.read()  # what can't be read raises before a file is opened
     with _opened(f) as file:
         if legacy:
             save_legacy(structure.getvalue(), storages, file, pickle_protocol)
@@ -85,7 +89,7 @@ def _archive_name(f: Any) -> str:
 def _opened(f: Any) -> Iterator[Any]:
     if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, "write"):
-            raise ArgumentTypeError(NOT_WRITABLE.format(type(f).__name__))
+            raise NotAFileError(NOT_WRITABLE.format(type(f).__name__))
         yield f
         return
     folder = os.path.dirname(os.fsdecode(f))

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, NotAFileError
 
 LONGEST_LINE = 4096
 NOT_READABLE = "load(): f must be a path (str or os.PathLike) or a file object with read(), such as open(path, 'rb') or io.BytesIO(data); got {}"
@@ -90,11 +90,11 @@ class Source:
 
 
 def opened(f: Any) -> tuple[Source, bool]:
-    """The source that ``f`` names or is, and whether it has to be closed. Raises TypeError for anything else."""
+    """The source that ``f`` names or is, and whether it has to be closed. Raises TypeError (an AttributeError too) for anything else."""
     if isinstance(f, (str, os.PathLike)):
         return Source(open(f, "rb")), True  # noqa: SIM115  # closed by `load`
     if not hasattr(f, "read"):
-        raise ArgumentTypeError(NOT_READABLE.format(type(f).__name__))
+        raise NotAFileError(NOT_READABLE.format(type(f).__name__))
     if _seeks(f):
         return Source(f), False
     data = f.read()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.engine import CONCRETE
-from ..core.handle import value_of
+from ..core.handle import form_of, value_of
 from ..core.recorder import Recording
 from ..core.state import state
 from ..core.trees import flatten
@@ -67,10 +67,12 @@ class Compiled:
         if state.recorder is not None or state.levels or not settings.enabled:
             return self.function(*args, **kwargs)
         call = Arguments(args, kwargs)
-        for t in call.tensors:
+        for i, t in enumerate(call.tensors):
             if t._foreign:
                 return self._in_pieces(args, kwargs)
-            if type(t._payload if t._base is None else value_of(t)) not in CONCRETE or t._hooks:
+            if t._source is not None:
+                (value_of if i < call.given else form_of)(t)
+            if type(t._payload) not in CONCRETE or t._hooks:
                 return self.function(*args, **kwargs)
         with _lock:
             padding = padding_of(call) if self.dynamic else None

@@ -16,9 +16,10 @@ from ..core.backward import Graph
 from ..core.engine import CONCRETE
 from ..core.handle import Handle, make, value_of
 from ..core.retracing import Tracing
+from ..core.strides import is_contiguous
 from ..core.tape import FreedNode, place_of
 from ..core.trees import flatten
-from ..core.views import At, is_contiguous, note_view, refresh
+from ..core.views import At, note_view, refresh
 from ..core.watcher import Disagreement
 from ..size import Size
 from .code_names import is_module
@@ -47,7 +48,8 @@ class View:
         ]
         before = () if self.before is None else tensors[self.before]._chain
         result = make(None)
-        result._base, result._chain, result._seen = base, (*before, *links), -1
+        result._base = result._source = base
+        result._chain, result._seen = (*before, *links), -1
         result._detached, result._siblings = self.detached, self.siblings
         refresh(result)
         note_view(base, result)

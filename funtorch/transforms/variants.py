@@ -14,8 +14,9 @@ import numpy as np
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl, Slot, programs
 from ..core.handle import Handle, make, make_all, value_of
+from ..core.shared_memory import given
 from ..core.trees import LEAF, unflatten
-from ..core.views import take
+from ..core.views import note_written, take
 from ..core.watcher import look_up
 from ..errors import FuntorchError
 from .buckets import Padding
@@ -45,8 +46,10 @@ class Variant:
         self.surroundings = surroundings
         self.op = trace.op
         self.taken = None if len(trace.taken) == len(tensors) else trace.taken
+        self.bases = [i for i in trace.taken if i >= trace.arguments.given]
         self.cells = trace.cells
-        self.views = [c for c in self.cells if c._base is not None]
+        self.given = given.count
+        self.sources = [c for c in self.cells if c._source is not None]
         first = [recording.first[id(c)] for c in self.cells]
         self.avals = [(fields["_payload"].shape, fields["_payload"].dtype) for fields in first]
         self.requires = [fields.get("_requires", False) for fields in first]
@@ -56,7 +59,7 @@ class Variant:
         self.there = [there for _, there in recording.grads.values()]
         self.held = Place(trace.held, tensors)
         self.written = Place(trace.written, tensors)
-        self.whole = trace.written_cells if trace.written_cells == len(trace.written) and not self.views else 0
+        self.whole = trace.written_cells if trace.written_cells == len(trace.written) and not self.sources else 0
         self.written_grads = Place(trace.written_grads, tensors)
         self.left = trace.left
         self.results, self.spec = trace.results, trace.spec
@@ -64,7 +67,7 @@ class Variant:
         self.records = trace.records
         self.guards = trace.guards
         self.draws = [thunk for _, thunk, _ in recording.draws]
-        self.sources = list({id(g): g for g, _, _ in recording.draws}.values())
+        self.generators = list({id(g): g for g, _, _ in recording.draws}.values())
         self.numbers = list(recording.numbers)
         self.effects = [thunk for thunk, _ in recording.effects]
         # An argument that was one Tensor in all recordings: the function may know it otherwise.
@@ -121,8 +124,12 @@ class Variant:
         for i, chain in self.chains:
             if not same_chain(tensors[i]._chain, chain):
                 return f"Tensor argument {i} is written, and is a view of other elements"
-        for view in self.views:
-            value_of(view)
+        for i in self.bases:
+            value_of(tensors[i])
+        if self.given != given.count:
+            self.given, self.sources = given.count, [c for c in self.cells if c._source is not None]
+        for cell in self.sources:
+            value_of(cell)
         if [c._requires for c in self.cells] != self.requires:
             return "requires_grad of a Tensor that the function reads has changed"
         return self._changed_cell()
@@ -145,13 +152,13 @@ class Variant:
         return self.written.now(tensors), self.written_grads.now(tensors)
 
     def __call__(self, tensors: list[Handle]) -> Any:
-        marks = [source.mark() for source in self.sources] if self.sources else ()
+        marks = [source.mark() for source in self.generators] if self.generators else ()
         try:
             made, results = self._ran(tensors)
             if self.guards:
                 self._check(results[self.ends[2] :])
         except BaseException:
-            for source, mark in zip(self.sources, marks, strict=True):
+            for source, mark in zip(self.generators, marks, strict=True):
                 source.go_back(mark)
             raise
         values, written, end = self.ends
@@ -220,6 +227,8 @@ class Variant:
                 cell._payload = value
                 cell._writes = version
             self.versions[: self.whole] = versions
+            for cell in self.sources:
+                note_written(cell)
             return
         for number, (cell, value) in enumerate(zip(cells, results, strict=True)):
             if made is not None and self.written_history[number] == ON_TAPE:
@@ -227,6 +236,7 @@ class Variant:
             else:
                 cell._payload = value
             cell._writes += 1
+            note_written(cell)
 
     def _reshapes(self, results: Sequence[Any]) -> bool:
         """Whether a cell has another shape or dtype afterwards, so that it isn't this program's cell any more."""
@@ -249,6 +259,7 @@ class Variant:
             elif left == SAME:
                 tensor._grad._payload = next(values)
                 tensor._grad._writes += 1
+                note_written(tensor._grad)
         return targets
 
     def _result(self, results: Sequence[Any], made: Any, tensors: list[Handle], grads: Sequence[Any]) -> Any:

@@ -27,7 +27,7 @@ def verified(name: str, variant: Any, tensors: list[Handle], eager: Callable[[],
     written, slopes = variant.touches(tensors)
     held = {id(t): t for t in [*written, *slopes, *(t._grad for t in slopes if t._grad is not None)]}
     before = [(t, dict(t.__dict__)) for t in held.values()]
-    generators = [(source, source.get_state()) for source in variant.sources]
+    generators = [(source, source.get_state()) for source in variant.generators]
     effects, variant.effects = variant.effects, []  # schedules move on once, in the eager call
     try:
         compiled = _observed(variant(tensors), written, slopes)

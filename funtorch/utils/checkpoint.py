@@ -188,7 +188,7 @@ class _Segment:
 def _inner(variable: Any) -> Any:
     """A result with the values of ``variable``: in place changes of it are seen here, and not refused for being a leaf's."""
     result = alias(variable, detached=False)
-    result._base, result._chain = None, ()
+    result._base, result._source, result._chain = None, None, ()
     return result
 
 

@@ -87,6 +87,35 @@ def test_fills_of_floats(pair: Pair, fill: str, dtype: torch.dtype) -> None:
         pair.check(expected, getattr(pair.ours, ours)(shape, numpy_type(dtype), *our_args))
 
 
+BOUND = 1 / 8  # of a layer with 64 inputs
+RANGES = [
+    (-BOUND, BOUND), (-1 / 3, 1 / 3), (-5e7, 5e7), (0.0, 1 / 3), (-0.7, 0.0), (0.1, 1.3), (-2.0, 7.0), (1.0, 1.0000001), (100.0, 101.0),
+    (-1e-40, 1e-40), (0.0, 1e-44), (-1e38, 1e38), (0.0, 0.0), (3.0, 3.0),
+]  # fmt: skip
+
+
+HELD = [(dtype, bounds) for dtype in FLOATS for bounds in RANGES if max(map(abs, bounds)) < torch.finfo(dtype).max]
+
+
+@pytest.mark.parametrize(("dtype", "bounds"), HELD, ids=str)
+def test_uniform_numbers_of_a_range(pair: Pair, dtype: torch.dtype, bounds: tuple[float, float]) -> None:
+    for n in (5, 4096, 70_001):
+        expected = torch.empty(n, dtype=dtype).uniform_(*bounds, generator=pair.torch)
+        pair.check(expected, pair.ours.uniform((n,), numpy_type(dtype), *bounds))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2**14 - 1, 2**14, 2**14 + 1])
+def test_words_do_not_depend_on_how_many_are_asked_for(count: int) -> None:
+    at_once, one_by_one = MersenneTwister(3), MersenneTwister(3)
+    words = at_once.words(count)
+    parts = [one_by_one.words(min(1000, count - start)) for start in range(0, count, 1000)]
+    np.testing.assert_array_equal(words, np.concatenate([np.empty(0, np.uint32), *parts]))
+    pairs = at_once.words64(count)
+    parts = [one_by_one.words64(min(100, count - start)) for start in range(0, count, 100)]
+    np.testing.assert_array_equal(pairs, np.concatenate([np.empty(0, np.uint64), *parts]))
+    np.testing.assert_array_equal(at_once.get_state(), one_by_one.get_state())
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("moments", [(0.0, 1.0), (0.7, 1.9), (0.0, 0.02), (0.3, 1.0), (5.0, 0.0)])
 def test_normals(pair: Pair, moments: tuple[float, float], dtype: torch.dtype) -> None:

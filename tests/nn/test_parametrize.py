@@ -384,7 +384,7 @@ def test_skip_init_draws_nothing():
 
 def test_the_older_functional_call():
     layer, zero = funtorch.nn.Linear(3, 2), funtorch.zeros(2, 3)
-    with pytest.warns(FutureWarning, match="deprecated as of PyTorch 2.0"):
+    with pytest.warns(FutureWarning, match="deprecated since PyTorch 2.0"):
         z = funtorch.nn.utils.stateless.functional_call(layer, {"weight": zero}, funtorch.ones(3))
     assert funtorch.equal(z, layer.bias)
 

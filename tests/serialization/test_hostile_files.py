@@ -161,6 +161,37 @@ def test_deep_tuples_are_no_keys():
     refused(archived(b"\x80\x02" + g("builtins", "set") + b"]" + deep + b"a\x85R."), match="damaged")
 
 
+def test_keys_that_multiply():
+    """A tuple of tuples of one tuple is hashed as often as it occurs: a few bytes could take hours."""
+    thrice = b"".join(b"h%bh%bh%b\x87q%b" % (bytes([i]), bytes([i]), bytes([i]), bytes([i + 1])) for i in range(15))
+    pairs = b"".join(b"((h%bN\x86t(h%bN\x86t\x91q%b" % (bytes([i]), bytes([i]), bytes([i + 1])) for i in range(60))
+    for nested in (thrice, pairs):
+        for data in (b"}(h\x0fK\x01u", g("builtins", "set") + b"]h\x0fa\x85R", b"(h\x0f\x91"):
+            file = b"\x80\x04K\x01q\x00" + nested + b"0" + data + b"."
+            refused(archived(file), (pickle.UnpicklingError, RuntimeError), match=r"load\(")
+    key = tuple((i, (i, str(i))) for i in range(30))
+    assert funtorch.load(io.BytesIO(archived(pickle.dumps({key: 1}, 2)))) == {key: 1}
+
+
+def test_empty_ones_take_nothing():
+    tracemalloc.start()
+    for size in ((0, 2**30), (2**20, 0, 2**20)):
+        strides = (1,) * len(size)
+        read = funtorch.load(io.BytesIO(archived(of_tensor(size, strides), [("data/0", bytes(16))])))
+        assert tuple(read.shape) == size and read.stride() == strides
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
+
+
+def test_truncated_anywhere():
+    for zipped in (True, False):
+        buffer = io.BytesIO()
+        funtorch.save({"w": funtorch.ones(2), "n": 3}, buffer, _use_new_zipfile_serialization=zipped)
+        data = buffer.getvalue()
+        for end in range(len(data)):
+            refused(data[:end], (pickle.UnpicklingError, RuntimeError, EOFError))
+
+
 def of_tensor(size, stride, offset=0, count=4, name="FloatStorage", key="0", flag=b"\x89"):
     """The pickle of one Tensor."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from ..branchless import FEW, chosen
 from .table import Equation, Inline, is_float, is_narrow_float, rule
 
 UFUNCS: dict[str, Callable] = {
@@ -199,7 +201,7 @@ def select_n(eqn: Equation) -> Callable | Inline:
     if count == 1:
         return lambda which, case: case
     if count == 2 and eqn.inputs[0].dtype == bool:
-        return Inline("{k[0]}({0}, {2}, {1})", np.where)
+        return Inline("{k[0]}({0}, {2}, {1})", chosen if math.prod(eqn.shape) > FEW else np.where)
 
     def select(which, *cases):
         result = cases[0]

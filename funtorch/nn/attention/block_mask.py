@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,11 @@ from ...errors import ArgumentValueError, OpError
 from ...ops import registry
 from ...tensor import Tensor
 from ...transforms import vmap
+from .block_lists import blocks_of, drawn, listed, spread, unlisted
 
 Index = Any
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
+LISTS = tuple(f"{kind}{axis}_{what}" for axis in ("kv", "q") for kind in ("", "full_") for what in ("num_blocks", "indices"))
 
 
 def noop_mask(batch: Index, head: Index, token_q: Index, token_kv: Index) -> Any:
@@ -52,52 +56,169 @@ def indices(batch: int, heads: int, queries: int, keys: int) -> tuple[Tensor, ..
 
 
 def create_mask(mod_fn: Callable, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:  # noqa: N803
-    """A mask function as bools (B, H, Q_LEN, KV_LEN). ``B``, ``H``: 1 where None."""
-    return over_indices(mod_fn, first=False)(*indices(B or 1, H or 1, Q_LEN, KV_LEN))
+    """A mask function as bools (B, H, Q_LEN, KV_LEN); of a score function, where it isn't -inf. ``B``, ``H``: 1 where None."""
+    sizes = (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN)
+    if _takes(mod_fn) == 5:
+        scores = registry.names("torch")["zeros"](sizes)
+        return ~over_indices(mod_fn, first=True)(scores, *indices(*sizes)).isneginf()
+    return over_indices(mod_fn, first=False)(*indices(*sizes))
+
+
+def _takes(mod_fn: Callable) -> int:
+    """How many positional arguments without a default a function takes."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = inspect.signature(mod_fn).parameters.values()
+    return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in found)
 
 
 class BlockMask:
     """A mask function with the sizes for which it was made, and the bools themselves.
 
-    Differs from PyTorch: XLA skips no blocks; ``BLOCK_SIZE`` is kept, and `sparsity` counts blocks as PyTorch does.
+    Differs from PyTorch: XLA skips no blocks; the lists of blocks are made when they are asked for.
+
+    Attributes:
+        kv_num_blocks, kv_indices: of each row of blocks those with bools of both kinds: how many (B, H, rows), and their numbers
+            before the others' (B, H, rows, columns). full_kv_num_blocks, full_kv_indices: of those with true ones alone.
+        q_num_blocks, q_indices, full_q_num_blocks, full_q_indices: the same of each column.
+        BLOCK_SIZE: of blocks of queries and keys. seq_lengths: numbers of queries and keys. mask_mod: the function.
     """
 
-    def __init__(self, mask: Tensor, mask_mod: Callable, block_size: tuple[int, int]) -> None:
+    def __init__(
+        self, mask: Tensor, mask_mod: Callable, block_size: tuple[int, int], separate: bool = True,
+        blocks: tuple[Tensor, Tensor] | None = None,
+    ) -> None:  # fmt: skip
         self.mask = mask
+        self._blocks = blocks_of(mask, block_size) if blocks is None else blocks
         self.mask_mod = mask_mod
         self.BLOCK_SIZE = block_size
         self.seq_lengths = tuple(mask.shape[-2:])
+        self._separate = separate
+
+    @classmethod
+    def from_kv_blocks(
+        cls, kv_num_blocks: Tensor, kv_indices: Tensor, full_kv_num_blocks: Tensor | None = None, full_kv_indices: Tensor | None = None,
+        BLOCK_SIZE: int | tuple[int, int] = 128, mask_mod: Callable | None = None, seq_lengths: tuple[int, int] | None = None,  # noqa: N803
+        compute_q_blocks: bool = True,
+    ) -> BlockMask:  # fmt: skip
+        """A mask from lists of blocks: those of the first two only where ``mask_mod`` says so, those of the others whole.
+
+        Args:
+            kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices: see `BlockMask`.
+            BLOCK_SIZE: of blocks of queries and keys.
+            mask_mod: None: all elements.
+            seq_lengths: None: those of all blocks.
+            compute_q_blocks: accepted as in PyTorch.
+
+        Raises:
+            ValueError: sizes that don't fit.
+        """
+        size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+        if (full_kv_num_blocks is None) != (full_kv_indices is None):
+            raise ArgumentValueError("full_kv_num_blocks and full_kv_indices must be both provided or omitted")
+        rows, columns = kv_indices.shape[-2:]
+        lengths = (rows * size[0], columns * size[1]) if seq_lengths is None else (seq_lengths[0], seq_lengths[1])
+        parts = unlisted(kv_num_blocks, kv_indices)
+        whole = parts & ~parts
+        if full_kv_num_blocks is not None and full_kv_indices is not None:
+            whole = unlisted(full_kv_num_blocks, full_kv_indices)
+        chosen = noop_mask if mask_mod is None else mask_mod
+        named = create_mask(chosen, *_batch_and_heads(parts), *lengths)
+        mask = (spread(parts, size, lengths) & named) | spread(whole, size, lengths)
+        return cls(mask, chosen, size, full_kv_num_blocks is not None, (parts, whole))
+
+    def _lists(self) -> dict[str, Tensor | None]:
+        """The lists of blocks under PyTorch's names."""
+        parts, whole = self._blocks
+        kinds = {"": parts, "full_": whole} if self._separate else {"": parts | whole}
+        found: dict[str, Tensor | None] = dict.fromkeys(LISTS)
+        for kind, blocks in kinds.items():
+            for axis, turned in (("kv", blocks), ("q", blocks.transpose(-2, -1))):
+                found[f"{kind}{axis}_num_blocks"], found[f"{kind}{axis}_indices"] = listed(turned)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in LISTS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__.update(self._lists())
+        return self.__dict__[name]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """(B, H, Q_LEN, KV_LEN)."""
         return tuple(self.mask.shape)
 
+    def numel(self) -> int:
+        """How many elements the mask has."""
+        return self.mask.numel()
+
+    def as_tuple(self, flatten: bool = True) -> tuple:
+        """The lengths, the lists of blocks, their size and the function, in PyTorch's order; pairs as such unless ``flatten``."""
+        lengths, size = (self.seq_lengths, self.BLOCK_SIZE) if flatten else ((self.seq_lengths,), (self.BLOCK_SIZE,))
+        return (*lengths, *(getattr(self, name) for name in LISTS), *size, self.mask_mod)
+
     def to_dense(self) -> Tensor:
         """Which blocks have a query that sees a key: (B, H, blocks of queries, blocks of keys), int32."""
-        pad = registry.names("nn.functional")["pad"]
-        rows, columns = self.BLOCK_SIZE
-        b, h, q, kv = self.shape
-        full = pad(self.mask.int(), (0, -kv % columns, 0, -q % rows))
-        blocks = full.reshape(b, h, full.shape[2] // rows, rows, full.shape[3] // columns, columns)
-        return blocks.amax((3, 5))
+        parts, whole = self._blocks
+        return (parts | whole).int()
 
     def sparsity(self) -> float:
-        """How many blocks in a hundred need no work."""
-        dense = self.to_dense()
-        return 100 * (1 - dense.sum().item() / dense.numel())
+        """How many elements in a hundred are in blocks that need no work; blocks count whole, also past the end."""
+        rows, columns = self.BLOCK_SIZE
+        return 100 * (1 - self.to_dense().sum().item() * rows * columns / self.numel())
 
     def to(self, device: Any) -> BlockMask:
         """The same on a device."""
-        return BlockMask(self.mask.to(device), self.mask_mod, self.BLOCK_SIZE)
+        parts, whole = (blocks.to(device) for blocks in self._blocks)
+        return BlockMask(self.mask.to(device), self.mask_mod, self.BLOCK_SIZE, self._separate, (parts, whole))
+
+    def __getitem__(self, index: Any) -> BlockMask:
+        """The mask of some batches, heads, and rows of blocks; a number keeps its dimension, with size 1."""
+        given = index if isinstance(index, tuple) else (index,)
+        *first, rows = (*given, slice(None), slice(None), slice(None))[:3]
+        mask = self.mask
+        for axis, at in enumerate(first):
+            mask = mask[(slice(None),) * axis + (_kept(at, mask.shape[axis]),)]
+        if rows != slice(None):
+            height = self.BLOCK_SIZE[0]
+            places = registry.names("torch")["arange"](mask.shape[2])
+            blocks = registry.names("torch")["arange"](-(-mask.shape[2] // height))[_kept(rows, -(-mask.shape[2] // height))]
+            mask = mask[:, :, (places // height).unsqueeze(0).eq(blocks.unsqueeze(1)).any(0)]
+        return BlockMask(mask, _sliced, self.BLOCK_SIZE, self._separate)
+
+    def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
+        """The mask of the first queries and keys."""
+        return BlockMask(self.mask[:, :, :new_q_len, :new_kv_len], self.mask_mod, self.BLOCK_SIZE, self._separate)
+
+    def to_string(self, grid_size: int | tuple[int, int] = (20, 20), limit: int = 4) -> str:
+        """A picture of the blocks; ``grid_size`` -1: each of them, else at most so many rows and columns, of some each."""
+        return drawn(self.to_dense(), grid_size, limit)
+
+    def __str__(self) -> str:
+        return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, \n{self.to_string().strip()}\n)"
 
     def __repr__(self) -> str:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
 
 
+def _batch_and_heads(mask: Tensor) -> tuple[int, int]:
+    return (1, 1, *mask.shape[:-2])[-2:]  # type: ignore[return-value]
+
+
+def _kept(index: Any, size: int) -> Any:
+    """An index that keeps its dimension."""
+    if not isinstance(index, int):
+        return index
+    start = index + size if index < 0 else index
+    return slice(start, start + 1)
+
+
+def _sliced(batch: Index, head: Index, token_q: Index, token_kv: Index) -> Any:
+    raise OpError("a BlockMask that was indexed has no mask_mod: the numbers of its batches, heads and queries are others")
+
+
 def create_block_mask(
     mask_mod: Callable, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None,  # noqa: N803
-    BLOCK_SIZE: int | tuple[int, int] = 128, _compile: bool = False,  # noqa: N803
+    BLOCK_SIZE: int | tuple[int, int] = 128, _compile: bool = False, separate_full_blocks: bool = True,  # noqa: N803
 ) -> BlockMask:  # fmt: skip
     """A mask for `flex_attention`.
 
@@ -105,12 +226,17 @@ def create_block_mask(
         mask_mod: ``f(b, h, q, kv)`` of 0-dim integers: whether query q sees key kv. May read Tensors from outside.
         B, H: batches and heads, or None where the mask is the same for all.
         Q_LEN, KV_LEN: lengths.
-        BLOCK_SIZE: of blocks of queries and keys, for `BlockMask.sparsity`.
+        BLOCK_SIZE: of blocks of queries and keys, for the lists of blocks.
+        separate_full_blocks: whether blocks without a false element have lists of their own.
 
     Raises:
         ValueError: a block size that is not positive.
+        AssertionError: a function whose values are no bools.
     """
     rows, columns = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
     if min(rows, columns) < 1:
         raise ArgumentValueError(f"create_block_mask(): BLOCK_SIZE must be positive, got {BLOCK_SIZE}")
-    return BlockMask(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), mask_mod, (rows, columns))
+    mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
+    if mask.dtype.name != "bool":
+        raise AssertionError(f"mask.dtype must be torch.bool, got {mask.dtype}")
+    return BlockMask(mask, mask_mod, (rows, columns), separate_full_blocks)

@@ -6,9 +6,19 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ...errors import ArgumentValueError
+from ...errors import ArgumentValueError, MissingError
 from ...tensor import Tensor
-from .block_mask import BlockMask, and_masks, create_block_mask, create_mask, indices, noop_mask, or_masks, over_indices
+from .block_mask import (
+    _DEFAULT_SPARSE_BLOCK_SIZE,  # noqa: F401
+    BlockMask,
+    and_masks,
+    create_block_mask,
+    create_mask,
+    indices,
+    noop_mask,
+    or_masks,
+    over_indices,
+)
 
 __all__ = [
     "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask",
@@ -53,13 +63,17 @@ def flex_attention(
         (B, H, L, E); 0 for a query that sees no key. With ``return_lse`` or ``return_aux`` a pair.
 
     Raises:
-        ValueError: sizes that don't fit.
+        ValueError: sizes that don't fit. NotImplementedError: other ranks than 4.
 
     >>> import funtorch as torch
     >>> q = torch.ones(1, 1, 2, 1)
     >>> flex_attention(q, q, torch.arange(2.0).reshape(1, 1, 2, 1), lambda s, b, h, i, j: torch.where(i >= j, s, -torch.inf)).flatten()
     tensor([0.0000, 0.5000])
     """
+    if return_lse and return_aux is not None:
+        raise ArgumentValueError(
+            "flex_attention(): return_lse and return_aux can't both be given: return_aux=AuxRequest(lse=True) is enough"
+        )
     _check(query, key, value, block_mask, enable_gqa)
     batch, heads, queries, width = query.shape
     if key.shape[1] != heads:
@@ -88,7 +102,7 @@ def flex_attention(
 def _check(query: Tensor, key: Tensor, value: Tensor, mask: BlockMask | None, enable_gqa: bool) -> None:
     shapes = f"query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
     if any(x.dim() != 4 for x in (query, key, value)):
-        raise ArgumentValueError(f"flex_attention(): expected query, key and value to be 4 dimensional, got {shapes}")
+        raise MissingError(f"flex_attention(): expected query, key and value to be 4 dimensional, got {shapes}")
     if key.shape[-1] != query.shape[-1] or key.shape[:-1] != value.shape[:-1] or key.shape[0] not in (1, query.shape[0]):
         raise ArgumentValueError(f"flex_attention(): sizes do not fit: {shapes}")
     if key.shape[1] != query.shape[1] and not (enable_gqa and query.shape[1] % key.shape[1] == 0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
@@ -10,16 +11,28 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ...errors import ArgumentTypeError, ArgumentValueError, OutOfBoundsError
 from ..module import Module, indented
+from .module import _addindent  # noqa: F401
 from .pairs import named_values
 from .parameter_container import ParameterDict, ParameterList
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
+OLD_CONTAINER = "`nn.Container` is deprecated. All that it does is now done by `nn.Module`. Subclass that instead."
 NOT_A_MODULE = "module should be of type: {}"
 NOT_ADDABLE = "add operator supports only objects of Sequential class, but {} is given."
 NO_TIMES = "unsupported operand type(s) for *: {} and {}"
 NOT_POSITIVE = "Non-positive multiplication factor {} for {}"
 NOT_ITERABLE = "{} should be called with an iterable, but got {}"
+
+
+class Container(Module):
+    """An old class: a Module of the modules that are given by name, with a warning."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        warnings.warn(OLD_CONTAINER, FutureWarning, stacklevel=2)
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class _Row(Module):

@@ -12,6 +12,7 @@ from .. import functional as F
 from .. import init
 from ..module import Module
 from ..parameter import Parameter
+from .utils import _reverse_repeat_tuple
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -52,10 +53,11 @@ class _ConvNd(Module):
     dims = 0  # of the windows
     bias: Any
 
-    def _set_up(
+    def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-        output_padding: Any, groups: int, bias: bool, padding_mode: str, where: dict[str, Any],
+        output_padding: Any, groups: int, bias: bool, padding_mode: str, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
+        super().__init__()
         n = self.dims
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = repeated(kernel_size, n)
@@ -69,9 +71,9 @@ class _ConvNd(Module):
         _check_options(self, padding)
         self._reversed_padding_repeated_twice = self._pads()
         first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
-        self.weight = Parameter(_empty((first, second // groups, *self.kernel_size), **where))
+        self.weight = Parameter(_empty((first, second // groups, *self.kernel_size), device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(_empty(out_channels, **where))
+            self.bias = Parameter(_empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -79,7 +81,7 @@ class _ConvNd(Module):
     def _pads(self) -> tuple[int, ...]:
         """The padding as `nn.functional.pad` takes it."""
         if not isinstance(self.padding, str):
-            return tuple(p for p in reversed(self.padding) for _ in range(2))
+            return _reverse_repeat_tuple(self.padding, 2)
         totals = [d * (k - 1) if self.padding == "same" else 0 for d, k in zip(self.dilation, self.kernel_size, strict=False)]
         return tuple(p for total in reversed(totals) for p in (total // 2, total - total // 2))
 
@@ -115,10 +117,8 @@ class _Conv(_ConvNd):
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        where = {"device": device, "dtype": dtype}
-        self._set_up(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, False, 0, groups, bias, padding_mode, where
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, False, 0, groups, bias, padding_mode, device, dtype
         )  # fmt: skip
 
     def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
@@ -133,21 +133,20 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class _ConvTranspose(_ConvNd):
+class _ConvTransposeNd(_ConvNd):
     """The gradient of a convolution with respect to its input, as a layer: (N, C, *) to (N, O, *)."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
         groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
         if padding_mode != "zeros":
             raise ArgumentValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         if isinstance(padding, str):
             raise ArgumentValueError(f"{type(self).__name__}: padding must be numbers, got {padding!r}")
-        where = {"device": device, "dtype": dtype}
-        self._set_up(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding, groups, bias, padding_mode, where
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding, groups, bias, padding_mode,
+            device, dtype,
         )  # fmt: skip
 
     def forward(self, input: Any, output_size: Sequence[int] | None = None) -> Any:
@@ -156,13 +155,20 @@ class _ConvTranspose(_ConvNd):
         Raises:
             ValueError: an ``output_size`` that is not among those possible.
         """
-        extra = self.output_padding if output_size is None else self._extra(input, list(output_size))
+        extra = self._output_padding(
+            input, output_size, self.stride, self.padding, self.kernel_size, self.dims, self.dilation
+        )  # fmt: skip
         convolve = getattr(F, f"conv_transpose{self.dims}d")
         return convolve(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
-    def _extra(self, input: Any, wanted: list[int]) -> tuple[int, ...]:
-        """The output padding that gives the size wanted."""
-        n, rank = self.dims, input.dim()
+    def _output_padding(
+        self, input: Any, output_size: Sequence[int] | None, stride: Sequence[int], padding: Any, kernel_size: Sequence[int],
+        num_spatial_dims: int, dilation: Sequence[int] | None = None,
+    ) -> Sequence[int]:  # fmt: skip
+        """The output padding that gives the size wanted; the layer's own where none is."""
+        if output_size is None:
+            return self.output_padding
+        n, rank, wanted = num_spatial_dims, input.dim(), list(output_size)
         without = rank - n
         if len(wanted) == without + n:
             wanted = wanted[without:]
@@ -171,9 +177,9 @@ class _ConvTranspose(_ConvNd):
                 f"ConvTranspose{n}D: for {rank}D input, output_size must have {n} or {without + n} elements (got {len(wanted)})"
             )
         space = input.shape[without:]
-        options = zip(space, self.stride, self.padding, self.dilation, self.kernel_size, strict=True)
+        options = zip(space, stride, padding, dilation or (1,) * n, kernel_size, strict=True)
         smallest = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in options]
-        largest = [size + s - 1 for size, s in zip(smallest, self.stride, strict=True)]
+        largest = [size + s - 1 for size, s in zip(smallest, stride, strict=True)]
         if any(not low <= size <= high for size, low, high in zip(wanted, smallest, largest, strict=True)):
             raise ArgumentValueError(
                 OUT_OF_RANGE.format(tuple(wanted), smallest, largest, input.shape[2:] if rank > n + 1 else space)
@@ -238,15 +244,15 @@ class Conv3d(_Conv):
     dims = 3
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTransposeNd):
     dims = 1
 
 
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTransposeNd):
     dims = 2
 
 
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTransposeNd):
     dims = 3
 
 
@@ -254,3 +260,6 @@ for _each in (Conv1d, Conv2d, Conv3d):
     _document(_each, "Convolution", _each.dims)
 for _turned in (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d):
     _document(_turned, "Transposed convolution", _turned.dims)
+
+
+_ConvTransposeMixin = _ConvTransposeNd  # its name before PyTorch 1.5

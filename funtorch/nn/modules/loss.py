@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import functional as F
@@ -24,6 +25,8 @@ __all__ = [
     "MultiMarginLoss", "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
+
+OLD_NAME = "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement."
 
 
 class L1Loss(_Loss):
@@ -100,7 +103,13 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """An old name of `NLLLoss`."""
+    """An old name of `NLLLoss`, with a warning."""
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        warnings.warn(OLD_NAME, FutureWarning, stacklevel=2)
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):

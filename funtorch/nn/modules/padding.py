@@ -11,7 +11,7 @@ from ..module import Module
 __all__ = [f"{mode}Pad{n}d" for mode in ("Circular", "Constant", "Reflection", "Replication", "Zero") for n in (1, 2, 3)]
 
 
-class _Pad(Module):
+class _PadNd(Module):
     """Pads the last dimensions of its input."""
 
     __constants__ = ["padding"]
@@ -30,7 +30,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_PadNd):
     """Pads the last dimensions of its input with a value."""
 
     __constants__ = ["padding", "value"]
@@ -47,20 +47,34 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _ZeroPad(_Pad):
+class _ZeroPadNd(_ConstantPadNd):
     """Pads the last dimensions of its input with zeros."""
 
     def __init__(self, padding: Any) -> None:
-        super().__init__(padding)
-        self.value = 0.0  # PyTorch has it, and reads it in a module that it loads
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _CircularPadNd(_PadNd):
+    """Pads the last dimensions of its input with elements of the other end."""
+
+
+class _ReflectionPadNd(_PadNd):
+    """Pads the last dimensions of its input with their mirror images."""
+
+
+class _ReplicationPadNd(_PadNd):
+    """Pads the last dimensions of its input with their end elements."""
 
 
 _KINDS = {
-    "Circular": (_Pad, "circular", "wrapped around"),
-    "Constant": (_ConstantPad, "constant", "with a value"),
-    "Reflection": (_Pad, "reflect", "mirrored at the end elements"),
-    "Replication": (_Pad, "replicate", "with the end elements repeated"),
-    "Zero": (_ZeroPad, "constant", "with zeros"),
+    "Circular": (_CircularPadNd, "circular", "wrapped around"),
+    "Constant": (_ConstantPadNd, "constant", "with a value"),
+    "Reflection": (_ReflectionPadNd, "reflect", "mirrored at the end elements"),
+    "Replication": (_ReplicationPadNd, "replicate", "with the end elements repeated"),
+    "Zero": (_ZeroPadNd, "constant", "with zeros"),
 }
 _DOC = """The last {} dimension{} padded {}.
 
@@ -79,10 +93,12 @@ _DOC = """The last {} dimension{} padded {}.
 
 def _declare(kind: str, n: int) -> type:
     base, mode, how = _KINDS[kind]
-    name, valued = f"{kind}Pad{n}d", base is _ConstantPad
+    name, valued = f"{kind}Pad{n}d", base is _ConstantPadNd
+    bases = (base, globals()[f"ConstantPad{n}d"]) if base is _ZeroPadNd else (base,)
     sizes = (", ".join([size] * n) for size in ("3", "7"))
     doc = _DOC.format(n, "s" * (n > 1), how, "\n        value: what to pad with." * valued, name, ", 0.5" * valued, *sizes)
-    return type(name, (base,), {"dims": n, "mode": mode, "__doc__": doc, "__module__": __name__})
+    return type(name, bases, {"dims": n, "mode": mode, "__doc__": doc, "__module__": __name__})
 
 
-globals().update({f"{kind}Pad{n}d": _declare(kind, n) for kind in _KINDS for n in (1, 2, 3)})
+for _kind in _KINDS:
+    globals().update({f"{_kind}Pad{_n}d": _declare(_kind, _n) for _n in (1, 2, 3)})

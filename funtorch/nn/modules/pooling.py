@@ -16,7 +16,7 @@ def _listed(module: Any, names: str) -> str:
     return ", ".join(f"{name}={getattr(module, name)}" for name in names.split())
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     """The largest element of each window."""
 
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
@@ -56,7 +56,7 @@ class _MaxPool(Module):
         return _listed(self, "kernel_size stride padding dilation ceil_mode")
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     """Puts the elements that a max pooling took back in their places, zeros elsewhere."""
 
     dims = 0
@@ -76,7 +76,40 @@ class _MaxUnpool(Module):
         return _listed(self, "kernel_size stride padding")
 
 
-class AvgPool1d(Module):
+class _AvgPoolNd(Module):
+    """The mean of each window."""
+
+    def extra_repr(self) -> str:
+        return _listed(self, "kernel_size stride padding")
+
+
+class _AvgPoolWide(_AvgPoolNd):
+    """The mean of each window, in more than one dimension: the divisor may be chosen."""
+
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
+    dims = 0
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Any) -> Any:
+        """input (N, C, *) or (C, *); z the same with fewer places."""
+        pool = getattr(F, f"avg_pool{self.dims}d")
+        return pool(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override
+        )
+
+
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window, in one dimension.
 
     Args:
@@ -109,40 +142,8 @@ class AvgPool1d(Module):
         """input (N, C, L) or (C, L); z the same with fewer places."""
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
-    def extra_repr(self) -> str:
-        return _listed(self, "kernel_size stride padding")
 
-
-class _AvgPool(Module):
-    """The mean of each window."""
-
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
-    dims = 0
-
-    def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-        self.divisor_override = divisor_override
-
-    def forward(self, input: Any) -> Any:
-        """input (N, C, *) or (C, *); z the same with fewer places."""
-        pool = getattr(F, f"avg_pool{self.dims}d")
-        return pool(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override
-        )
-
-    def extra_repr(self) -> str:
-        return _listed(self, "kernel_size stride padding")
-
-
-class _LPPool(Module):
+class _LPPoolNd(Module):
     """(sum x^p)^(1/p) over each window."""
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
@@ -164,7 +165,7 @@ class _LPPool(Module):
         return _listed(self, "norm_type kernel_size stride ceil_mode")
 
 
-class _AdaptiveAvgPool(Module):
+class _AdaptiveAvgPoolNd(Module):
     """Means of windows that share the input evenly."""
 
     __constants__ = ["output_size"]
@@ -182,7 +183,7 @@ class _AdaptiveAvgPool(Module):
         return _listed(self, "output_size")
 
 
-class _AdaptiveMaxPool(Module):
+class _AdaptiveMaxPoolNd(Module):
     """Largest elements of windows that share the input evenly."""
 
     __constants__ = ["output_size", "return_indices"]
@@ -203,18 +204,18 @@ class _AdaptiveMaxPool(Module):
 
 _WINDOW = "kernel_size, stride, padding: numbers, or one for each dimension; the stride is kernel_size unless given."
 _KINDS: dict[str, tuple[type, str, str, str]] = {
-    "MaxPool": (_MaxPool, "The largest element of each window", _WINDOW + "\n        dilation: the step between a window's elements.\n"
+    "MaxPool": (_MaxPoolNd, "The largest element of each window", _WINDOW + "\n        dilation: the step between a window's elements.\n"
                 "        return_indices: also give where the elements are.\n        ceil_mode: round the number of windows up.", "2"),
-    "AvgPool": (_AvgPool, "The mean of each window", _WINDOW + "\n        ceil_mode: round the number of windows up.\n"
+    "AvgPool": (_AvgPoolWide, "The mean of each window", _WINDOW + "\n        ceil_mode: round the number of windows up.\n"
                 "        count_include_pad: whether the zeros of the padding count.\n        divisor_override: what to divide sums by instead.", "2"),
-    "LPPool": (_LPPool, "(sum x^p)^(1/p) over each window", "norm_type: p.\n        kernel_size, stride: numbers, or one for each dimension.\n"
+    "LPPool": (_LPPoolNd, "(sum x^p)^(1/p) over each window", "norm_type: p.\n        kernel_size, stride: numbers, or one for each dimension.\n"
                "        ceil_mode: round the number of windows up.", "2, 2"),
-    "AdaptiveAvgPool": (_AdaptiveAvgPool, "Means of windows that share the input evenly",
+    "AdaptiveAvgPool": (_AdaptiveAvgPoolNd, "Means of windows that share the input evenly",
                         "output_size: a number, or one for each dimension; None keeps the input's.", "2"),
-    "AdaptiveMaxPool": (_AdaptiveMaxPool, "Largest elements of windows that share the input evenly",
+    "AdaptiveMaxPool": (_AdaptiveMaxPoolNd, "Largest elements of windows that share the input evenly",
                         "output_size: a number, or one for each dimension; None keeps the input's.\n"
                         "        return_indices: also give where the elements are.", "2"),
-    "MaxUnpool": (_MaxUnpool, "Elements that a max pooling took, in their places, zeros elsewhere", _WINDOW, "2"),
+    "MaxUnpool": (_MaxUnpoolNd, "Elements that a max pooling took, in their places, zeros elsewhere", _WINDOW, "2"),
 }  # fmt: skip
 _DOC = """{}, in {} dimension{}.
 

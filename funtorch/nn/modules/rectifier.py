@@ -172,7 +172,7 @@ class Hardtanh(Module):
 
 
 def _warn_renamed(old: str, new: str) -> None:
-    warnings.warn(f"keyword argument `{old}` is deprecated and rename to `{new}`", FutureWarning, stacklevel=4)
+    warnings.warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning, stacklevel=4)
 
 
 class ReLU6(Hardtanh):

@@ -20,7 +20,12 @@ from .. import init
 from ..module import Module
 from .container import ModuleList
 from .normalization import LayerNorm
-from .transformer_layers import RELU, TransformerDecoderLayer, TransformerEncoderLayer
+from .transformer_layers import (  # noqa: F401
+    RELU,
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+    _get_activation_fn,
+)
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"]
 
@@ -28,27 +33,28 @@ _torch = registry.names("torch")
 NOT_NESTED = "enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer{}"
 
 
-def _clones(module: Module, count: int) -> ModuleList:
-    return ModuleList([copy.deepcopy(module) for _ in range(count)])
+def _get_clones(module: Module, N: int) -> ModuleList:
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
-def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Any:
-    return _torch["triu"](_torch["full"]((size, size), float("-inf"), device=device, dtype=dtype), diagonal=1)
+def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+    return _torch["triu"](_torch["full"]((sz, sz), float("-inf"), device=device, dtype=dtype), diagonal=1)
 
 
-def _is_causal(mask: Any, said: bool | None, size: int) -> bool:
+def _detect_is_causal_mask(mask: Any, is_causal: bool | None = None, size: int | None = None) -> bool:
     """Whether a mask is the causal one: what was said, or else what its values say."""
-    if said is not None or mask is None:
-        return said is True
+    if is_causal is not None or mask is None:
+        return is_causal is True
     values = concrete(mask)
+    size = mask.shape[-2] if size is None else size
     if values is None or tuple(mask.shape) != (size, size):
         return False
     values, above = np.asarray(values), ~np.tri(size, dtype=bool)
     return bool((values == (above if values.dtype == bool else np.where(above, -np.inf, 0))).all())
 
 
-def _steps(x: Any, batch_first: bool) -> int:
-    return x.shape[1 if batch_first and x.dim() == 3 else 0]
+def _get_seq_len(src: Any, batch_first: bool) -> int:
+    return src.shape[1 if batch_first and src.dim() == 3 else 0]
 
 
 def _why_not_nested(layer: Any) -> str:
@@ -92,7 +98,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.layers = _clones(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -121,7 +127,7 @@ class TransformerEncoder(Module):
     def forward(self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None) -> Any:
         """src (L, N, E), (N, L, E) with ``batch_first``, or (L, E); z the same. ``is_causal`` None: look at the mask."""
         first = self.layers[0]
-        causal = _is_causal(mask, is_causal, _steps(src, first.self_attn.batch_first))
+        causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, first.self_attn.batch_first))
         z = src
         for layer in self.layers:
             z = layer(z, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
@@ -150,7 +156,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _clones(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -159,7 +165,7 @@ class TransformerDecoder(Module):
         memory_key_padding_mask: Any = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Any:  # fmt: skip
         """tgt (L, N, E), memory (S, N, E), N first with ``batch_first``, or without N; z as tgt."""
-        causal = _is_causal(tgt_mask, tgt_is_causal, _steps(tgt, self.layers[0].self_attn.batch_first))
+        causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _get_seq_len(tgt, self.layers[0].self_attn.batch_first))
         z = tgt
         for layer in self.layers:
             z = layer(
@@ -233,7 +239,7 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
         """The causal mask: (sz, sz), -inf above the diagonal and 0 elsewhere."""
-        return _causal_mask(sz, device, dtype)
+        return _generate_square_subsequent_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:
         for parameter in self.parameters():

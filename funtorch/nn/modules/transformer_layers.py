@@ -7,7 +7,6 @@ Transformer Architecture", 2020, figure 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...errors import OpError
@@ -25,12 +24,10 @@ RELU = F.relu
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 
 
-def _activation(given: str | Callable) -> Any:
-    if not isinstance(given, str):
-        return given
-    if given not in ACTIVATIONS:
-        raise OpError(f"activation should be relu/gelu, not {given}")
-    return ACTIVATIONS[given]
+def _get_activation_fn(activation: str) -> Any:
+    if activation not in ACTIVATIONS:
+        raise OpError(f"activation should be relu/gelu, not {activation}")
+    return ACTIVATIONS[activation]
 
 
 class _Layer(Module):
@@ -105,7 +102,7 @@ class TransformerEncoderLayer(_Layer):
         where = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **where)
         self._set_up(d_model, dim_feedforward, dropout, layer_norm_eps, norm_first, bias, where)
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
         kinds = ((F.relu, ReLU), (F.gelu, GELU))
         found = [n for n, (fn, kind) in enumerate(kinds, 1) if self.activation is fn or isinstance(self.activation, kind)]
         self.activation_relu_or_gelu = found[0] if found else 0
@@ -149,7 +146,7 @@ class TransformerDecoderLayer(_Layer):
         for name in ("self_attn", "multihead_attn"):
             setattr(self, name, MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **where))
         self._set_up(d_model, dim_feedforward, dropout, layer_norm_eps, norm_first, bias, where)
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def _mha_block(self, x: Any, mem: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False) -> Any:
         return self._attend(self.multihead_attn, self.dropout2, x, mem, attn_mask, key_padding_mask, is_causal)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
+
+from ...errors import ArgumentValueError
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple]:
@@ -31,3 +33,17 @@ def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: 
     if metadata is not None:
         for key in [key for key in metadata if key and (key.startswith(prefix) or key == prefix.removesuffix("."))]:
             metadata[key[len(prefix) :]] = metadata.pop(key)
+
+
+def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple:
+    """The values from the last to the first, each ``n`` times."""
+    return tuple(x for x in reversed(t) for _ in range(n))
+
+
+def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) -> Any:
+    """Sizes, the last of the defaults in place of those that are None. Raises ValueError for more sizes than defaults."""
+    if isinstance(out_size, int):
+        return out_size
+    if len(defaults) <= len(out_size):
+        raise ArgumentValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    return [size if size is not None else other for size, other in zip(out_size, defaults[-len(out_size) :], strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import jax.numpy as jnp
@@ -145,7 +145,7 @@ def clip_grad_norm_(
         RuntimeError: a norm that isn't finite, if asked.
     """
     given = _listed(parameters)
-    if not given:
+    if not given and isinstance(parameters, Generator):
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     grads = _gradients(given)
     if error_if_nonfinite or not grads:
@@ -162,7 +162,9 @@ def clip_grad_norm(
 ) -> Any:
     """An old name of `clip_grad_norm_`, with a warning."""
     warnings.warn(
-        "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.", FutureWarning, stacklevel=2
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
@@ -179,3 +181,6 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     if not grads:
         return
     _replace(grads, call(_cut(float(clip_value)), grads, recording=False))
+
+
+_get_total_norm, _clip_grads_with_norm_ = get_total_norm, clip_grads_with_norm_  # their names before they were public

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError, OutOfBoundsError
 from ...ops.creation import full
-from ...ops.given_data import from_numpy
 from ...ops.given_data import tensor as new_tensor
 from ...ops.joining import cat
+from ...ops.shared_data import from_numpy
 from ...tensor import Tensor
 
 __all__ = [

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from ...transforms.modules import functional_call as _functional_call
+from ...transforms.modules import swapped
 
 __all__ = ["functional_call"]
 
 OLD = (
-    "This API is deprecated as of PyTorch 2.0 and will be removed in a future version of PyTorch. Please use "
-    "torch.func.functional_call instead which is a drop-in replacement."
+    "`torch.nn.utils.stateless.functional_call` is deprecated since PyTorch 2.0 and will be removed from a later version: "
+    "`torch.func.functional_call` takes its place, with the same arguments."
 )
+
+
+def _reparametrize_module(
+    module: Any, parameters_and_buffers: Mapping[str, Any], tie_weights: bool = False, strict: bool = False, stack_weights: bool = False,
+) -> contextlib.AbstractContextManager[None]:  # fmt: skip
+    """A context in which the module has other Tensors; ``stack_weights`` has no effect."""
+    return swapped(module, parameters_and_buffers, tie_weights, strict)
 
 
 def functional_call(

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.direct import Avals, Direct, Form, small
+from ...core.branchless import without
+from ...core.direct import TYPES, Avals, Direct, Form, small
 
 NEITHER = (False, False)
+ZERO = {dtype: np.zeros((), dtype) for dtype in TYPES}  # NumPy takes arrays faster than numbers
 
 
 def unary(value: Callable, slope: Callable) -> Direct:
@@ -58,11 +60,11 @@ def _tanh_slope(x: Any, g: Any) -> Any:
 
 
 def _relu(x: Any) -> Any:
-    return np.maximum(x, x.dtype.type(0))
+    return np.maximum(x, ZERO[x.dtype])
 
 
 def _relu_slope(x: Any, g: Any) -> Any:
-    return np.where(x <= 0, x.dtype.type(0), g)
+    return without(np.less_equal(x, ZERO[x.dtype]), g)
 
 
 TANH = unary(np.tanh, _tanh_slope)

@@ -102,7 +102,7 @@ def _embedding_backward(mask: tuple[bool, ...], avals: Avals) -> Form | None:
             grad[index] = g
         return (grad,)
 
-    return Form(run, False, (True, False))
+    return Form(run, False, (True, False), True)
 
 
 def _each_lookup(mask: tuple[bool, ...], saved: Sequence[Any], cotangents: Sequence[np.ndarray]) -> tuple:

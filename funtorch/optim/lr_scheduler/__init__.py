@@ -1,5 +1,7 @@
 """Schedules of learning rates: each changes ``lr`` in an optimiser's groups, one `step` an epoch."""
 
+from ..optimizer import Optimizer  # noqa: F401
+from .base import EPOCH as EPOCH_DEPRECATION_WARNING  # noqa: F401
 from .base import LRScheduler, _LRScheduler
 from .composed import ChainedScheduler, SequentialLR
 from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -15,3 +17,6 @@ __all__ = [
     "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR",
     "StepLR", "_LRScheduler",
 ]  # fmt: skip
+
+for _name in __all__:
+    globals()[_name].__module__ = __name__  # how they are printed and pickled

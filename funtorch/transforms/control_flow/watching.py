@@ -46,7 +46,7 @@ def argument_of(array: Any, requires: bool) -> Any:
     if not leaf._requires:
         return leaf
     found = alias(leaf, detached=False)
-    found._base, found._chain = None, ()
+    found._base, found._source, found._chain = None, None, ()
     return found
 
 

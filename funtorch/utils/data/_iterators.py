@@ -32,10 +32,15 @@ class LoaderIterator:
         saved = loader._take_resumed()
         if saved is None:
             self._draw(loader, None)
+            self._open(loader, None)
         else:
             with _resume.rewound(loader, saved):
                 self._draw(loader, saved)
+                self._open(loader, saved)
         loader._progress = self.progress
+
+    def _open(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        """Begin with the dataset, where that is done in this process; the generators are as they were when the epoch began."""
 
     def _draw(self, loader: Any, saved: dict[str, Any] | None) -> None:
         states = _resume.generator_states(loader)
@@ -87,13 +92,13 @@ class MainIterator(LoaderIterator):
             raise AssertionError(_NO_TIMEOUT.format(loader.timeout))
         super().__init__(loader)
 
-    def begin(self, loader: Any) -> None:
-        """Begin an epoch; a stream goes on where it was."""
-        saved = loader._resumed
-        super().begin(loader)
+    def _open(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        """Open the dataset; a stream goes on where it was, and leaves the random numbers as they are here."""
         told = saved is not None and _resume.restore_dataset(loader.dataset, saved["dataset"])
         passed = 0 if told else sum(self.progress.given) * (loader.batch_size or 1)
+        before = _resume.random_state(_resume.note_random()) if passed else None
         self._fetch = loader._source.fetcher(passed)
+        _resume.restore_random_state(before)
 
     def __next__(self) -> Any:
         try:

@@ -24,7 +24,7 @@ from typing import Any
 from ...core.background import still
 from ...errors import OpError
 from ._channel import Channel, pair
-from ._worker_loop import READY, Job, OwnBackend, work
+from ._worker_loop import READY, Job, OwnBackend, Sent, work
 
 # How long workers have to finish what they are at, and then to obey SIGTERM.
 _PATIENCE, _MORE_PATIENCE = 5.0, 1.0
@@ -38,6 +38,12 @@ _NEVER_READY = (
 )
 _WORKERS_OF_WORKERS = (
     "DataLoader: this process is a worker itself (daemonic processes are not allowed to have children); use num_workers=0 in it."
+)
+
+_NOT_BEGUN = (
+    ", before it was ready; what it wrote to stderr says why. Workers that are started by {!r} run the script again, as a module, and "
+    "unpickle the dataset: whatever the script does, and not only defines, must stand under `if __name__ == '__main__':`, and classes "
+    "and functions that the loader uses must be importable. Or use multiprocessing_context='fork'"
 )
 
 # The main process's ends of all lines, which forked children inherit and must close. One start at a time, so that no child
@@ -80,6 +86,7 @@ class WorkerPool:
         self.lines: list[Channel] = []
         self.processes: list[Any] = []
         self.awaited: dict[int, _Awaited] = {}
+        self.begun: set[int] = set()  # the workers that have said that they are ready
         _pools.add(self)
         try:
             for number, job in enumerate(jobs):
@@ -95,8 +102,8 @@ class WorkerPool:
             ours, theirs = pair()
             self.lines[number:] = [ours, *self.lines[number + 1 :]]
             _our_ends.add(ours)
-            first, inherited = (None, list(_our_ends)) if self.forked else (OwnBackend(), [])
-            process = self.context.Process(target=work, args=(first, job, theirs, inherited), daemon=True)
+            first, sent, inherited = (None, job, list(_our_ends)) if self.forked else (OwnBackend(), Sent(job), [])
+            process = self.context.Process(target=work, args=(first, sent, theirs, inherited), daemon=True)
             try:
                 with _quiet(), still():
                     process.start()
@@ -145,6 +152,7 @@ class WorkerPool:
                 self._replace()
             elif answer[1][0] == READY:
                 self.awaited.pop(answer[0], None)
+                self.begun.add(answer[0])
             else:
                 return answer
             if self.awaited and timeout is not None:
@@ -175,7 +183,9 @@ class WorkerPool:
         _join(dead, _MORE_PATIENCE)  # its files are closed a moment before it has an exit code
         pids = ", ".join(str(process.pid) for process in dead)
         causes = "; ".join(_cause(process.exitcode) for process in dead)
-        return OpError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly: {causes}")
+        early = any(self.processes.index(process) not in self.begun for process in dead) and not self.forked
+        why = _NOT_BEGUN.format(self.context.get_start_method()) if early else ""
+        return OpError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly: {causes}{why}")
 
     def stop(self, at_once: bool = False) -> None:
         """End the processes; unless ``at_once``, they may finish what they are at. In a forked child: nothing."""

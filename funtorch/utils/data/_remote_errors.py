@@ -29,7 +29,10 @@ class RemoteError:
             error = kind(_Plain(self.text) if issubclass(kind, KeyError) else self.text)
         except Exception:
             raise OpError(self.text) from None
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # which holds this frame, and so the loader with its workers, until garbage is collected
 
 
 class _Plain(str):

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.engine import CONCRETE, host_possible
 from ...core.forked import as_numpy
 from ...core.handle import value_of
+from ...core.shared_memory import live
 from ...core.state import state
 from ...tensor import Tensor
 
@@ -37,6 +38,8 @@ def stack(tensors: Sequence[Any]) -> Any:
 def plain_arrays(tensors: Sequence[Any]) -> list[np.ndarray] | None:
     """The values of Tensors that are nothing more: on the CPU, with no gradient, in no transform. None otherwise.
 
+    They are to be copied at once: memory that is shared with NumPy changes.
+
     What data loading does with thousands of small ones, it does with these: as ops that may be differentiated, vectorised
     and recorded it would cost ten times as much.
     """
@@ -44,7 +47,9 @@ def plain_arrays(tensors: Sequence[Any]) -> list[np.ndarray] | None:
         return None
     plain = []
     for tensor in tensors:
-        array = value_of(tensor) if type(tensor) is Tensor else None
+        array = None
+        if type(tensor) is Tensor and (array := live(tensor)) is None:
+            array = value_of(tensor)
         if type(array) not in CONCRETE or tensor.requires_grad or not host_possible():
             return None
         plain.append(as_numpy(array))

@@ -16,11 +16,12 @@ import collections
 import contextlib
 import copy
 import dataclasses
+import functools
 import gc
-import os
+import pickle
 import signal
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,9 @@ import numpy as np
 from . import _resume
 from ._channel import Channel
 from ._fetching import Source
+from ._orphans import end_with_parent, is_orphan
 from ._remote_errors import RemoteError
 from .worker import WorkerInfo, become
-
-# How often an idle worker looks whether the main process is still there; as a rule the line tells it at once.
-_LOOK_AROUND = 5.0
 
 # Tasks: (kind, number, keys). Answers: (kind, number, batch, RemoteError or state), and once, before all others, READY.
 FETCH, EPOCH, STATE = "fetch", "epoch", "state"
@@ -47,6 +46,7 @@ class Job:
         number, count: which worker it is, of how many.
         kept: how many states of the past it keeps: as many as there can be batches under way.
         resumed: its state from another run, where it goes on from that.
+        unreadable: what unpickling the dataset raised here.
     """
 
     source: Source
@@ -58,6 +58,26 @@ class Job:
     kept: int
     batch_size: int
     resumed: dict[str, Any] | None = None
+    unreadable: RemoteError | None = None
+
+
+class Sent:
+    """A job on its way to a process that is not forked: it arrives as a `Job`, also where it can't be unpickled there."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def __reduce__(self) -> tuple:
+        rest = dataclasses.replace(self.job, source=None, init_fn=None, resumed=None)  # type: ignore[arg-type]
+        return _arrived, (bytes(ForkingPickler.dumps(self.job)), rest)
+
+
+def _arrived(data: bytes, rest: Job) -> Job:
+    try:
+        return pickle.loads(data)  # type: ignore[no-any-return]
+    except Exception as error:
+        rest.unreadable = RemoteError(error, f"in DataLoader worker process {rest.number}, which was to unpickle the dataset")
+        return rest
 
 
 class OwnBackend:
@@ -97,6 +117,7 @@ def work(own_backend: OwnBackend | None, job: Job, line: Channel, inherited: Seq
         stay_on_host()
         settings.enabled = False
         _trace_something()
+    end_with_parent(line.fileno(), functools.partial(is_orphan, job.parent, own_backend is None))
     # The main process no longer listens, or is gone.
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         line.send((READY, 0, None))
@@ -125,7 +146,12 @@ class _Worker:
         self.count = 0  # batches of this epoch
         self.begun: tuple | None = None  # the random numbers when the epoch began; of the first, the seeds tell
         self.past: collections.deque[tuple[int, dict]] = collections.deque(maxlen=job.kept)
-        self.broken: RemoteError | None = None
+        self.broken: RemoteError | None = job.unreadable
+        if self.broken is None:
+            self._set_up(job)
+        self.first = self._state()
+
+    def _set_up(self, job: Job) -> None:
         become(WorkerInfo(job.number, job.count, job.base_seed + job.number, job.source.dataset), job.base_seed)
         try:
             if job.init_fn is not None:
@@ -133,14 +159,10 @@ class _Worker:
             self.fetch = self._resumed(job.resumed) if job.resumed else job.source.fetcher()
         except Exception as error:
             self.broken = RemoteError(error, self.where)
-        self.first = self._state()
 
     def run(self) -> None:
         """Do tasks until the main process hangs up."""
         while True:
-            while not wait([self.line.fileno()], _LOOK_AROUND):
-                if os.getppid() != self.job.parent:
-                    return
             kind, number, keys = self.line.receive()
             if kind == FETCH:
                 self._answer(number, keys)
@@ -151,6 +173,8 @@ class _Worker:
 
     def _begin(self) -> None:
         self.ended, self.count, self.begun = False, 0, _resume.note_random()
+        if self.job.unreadable is not None:
+            return
         try:
             self.fetch = self.job.source.fetcher()
         except Exception as error:
@@ -186,7 +210,7 @@ class _Worker:
             return ERROR, RemoteError(error, self.where)
 
     def _state(self) -> dict[str, Any]:
-        dataset = copy.deepcopy(_resume.dataset_state(self.job.source.dataset))
+        dataset = None if self.job.unreadable else copy.deepcopy(_resume.dataset_state(self.job.source.dataset))
         return {"given": self.count, "begun": self.begun, "random": _resume.note_random(), "dataset": dataset}
 
     def _resumed(self, state: dict[str, Any]) -> Any:

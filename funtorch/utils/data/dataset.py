@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from ...errors import ArgumentValueError, MissingError, OutOfBoundsError
 from . import _tensors
 
@@ -88,7 +90,9 @@ class TensorDataset(Dataset[tuple]):
         size = len(self)
         if arrays is None or own or not all(isinstance(index, int) and 0 <= index < size for index in indices):
             return [self[index] for index in indices]
-        return [tuple(_tensors.of_array(array[index, ...]) for array in arrays) for index in indices]
+        shared = any(tensor._source is not None for tensor in self.tensors)
+        show = np.copy if shared else np.asarray
+        return [tuple(_tensors.of_array(show(array[index, ...])) for array in arrays) for index in indices]
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)

@@ -179,3 +179,29 @@ def test_a_state_is_saved_with_a_checkpoint(tmp_path):
     other = DataLoader(Drawing(), 2, shuffle=True, num_workers=1)
     other.load_state_dict(state)
     assert str(list(other)) == str(want)
+
+
+class Drawn(IterableDataset):
+    """A stream in an order of the default generator's, which draws on."""
+
+    def __iter__(self):
+        for number in torch.randperm(12).tolist():
+            yield number, float(torch.rand(())), random.random()
+
+
+@pytest.mark.parametrize("taken", [1, 3])
+def test_a_stream_in_the_main_process(taken):
+    """What is read over again is in the old order, and draws nothing from what the checkpoint gave back."""
+    seed()
+    loader = DataLoader(Drawn(), batch_size=2)
+    batches = iter(loader)
+    for _ in range(taken):
+        next(batches)
+    state, torch_state, python_state = loader.state_dict(), torch.get_rng_state(), random.getstate()
+    to_come = [[part.tolist() for part in batch] for batch in batches]
+    torch.manual_seed(7)
+    torch.set_rng_state(torch_state)
+    random.setstate(python_state)
+    other = DataLoader(Drawn(), batch_size=2)
+    other.load_state_dict(state)
+    assert [[part.tolist() for part in batch] for batch in other] == to_come

@@ -215,7 +215,7 @@ SCRIPT = textwrap.dedent(
             return 1000
 
         def __getitem__(self, index):
-            time.sleep(0.01)
+            time.sleep(60 if sys.argv[1] == "sample" and index == 40 else 0.01)
             return index
 
     with torch.set_engine("kernel"):
@@ -261,9 +261,12 @@ def test_ctrl_c(script, where, send):
     assert not any(worker.is_running() for worker in workers)
 
 
-def test_workers_go_when_the_main_process_is_killed(script):
-    process, workers = script("body")
-    process.kill()
+@pytest.mark.parametrize("where, end", [("body", signal.SIGKILL), ("sample", signal.SIGTERM)])
+def test_workers_go_when_the_main_process_is_killed(script, where, end):
+    process, workers = script(where)
+    if where == "sample":
+        time.sleep(0.5)  # one of them is in the middle of a long one by then
+    process.send_signal(end)
     process.communicate()
     gone, alive = psutil.wait_procs(workers, timeout=SOON)
     assert alive == []
