@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,14 @@ import numpy as np
 from ..core.backward import ADD, differentiate
 from ..core.batching import lane_sum
 from ..core.call import call
+from ..core.engine import CONCRETE
 from ..core.foreign import followed, is_foreign
 from ..core.gradients import hooked
 from ..core.handle import Handle, make, value_of, without_history
 from ..core.levels import WRAPPED, Batched
 from ..core.meta import MetaArray, is_meta
 from ..core.op import is_differentiable
-from ..core.state import noted, state
+from ..core.state import noted, state, watched
 from ..core.tape import Leaf, place_of
 from ..core.views import note_written
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
@@ -111,8 +111,23 @@ def backward(
     if inputs is not None:
         receivers = [followed(tensor_at(t)) for t in _as_tuple(inputs)]
     for tensor, grad in zip(receivers, grads, strict=True):
-        if grad is not None and tensor is not None:
+        if grad is None or tensor is None:
+            continue
+        if not watched and _is_plain_first(tensor, grad):
+            tensor._grad = make(grad._payload)
+        else:
             _accumulate(tensor, _for_leaf(tensor, grad), added=olds is not None and _adds(tensor), create_graph=create_graph)
+
+
+def _is_plain_first(tensor: Any, grad: Any) -> bool:
+    """Whether a gradient is an array that nothing was there before, and nobody waits for: what `_accumulate` does then is to set it."""
+    return (
+        tensor._grad is None
+        and tensor._hooks is None
+        and type(grad._payload) in CONCRETE
+        and not grad._requires
+        and "_after_hooks" not in tensor.__dict__
+    )
 
 
 def _leaf_at(place: tuple[Any, int]) -> Any:
@@ -133,7 +148,7 @@ def _held_gradients(targets: Sequence[tuple[Any, int]]) -> list[Any]:
         for leaf in leaves:
             if leaf is not None:
                 state.recorder.read_grad(leaf)
-    return [leaf._grad if leaf is not None and _adds(leaf) else None for leaf in leaves]
+    return [leaf._grad if leaf is not None and leaf._grad is not None and _adds(leaf) else None for leaf in leaves]
 
 
 def _for_leaf(tensor: Any, grad: Any) -> Any:
@@ -240,14 +255,19 @@ def _as_asked(asked: Sequence[Any], grads: tuple) -> tuple:
     return tuple(t.like(g) if is_foreign(t) and g is not None else g for t, g in zip(asked, grads, strict=True))
 
 
-@contextlib.contextmanager
-def recording(on: bool) -> Iterator[None]:
+class recording:
     """A walk that is recorded, at this level and those further out, or not."""
-    before, state.grad = state.grad, on
-    try:
-        yield
-    finally:
-        state.grad = before
+
+    __slots__ = ("on", "before")
+
+    def __init__(self, on: bool) -> None:
+        self.on = on
+
+    def __enter__(self) -> None:
+        self.before, state.grad = state.grad, self.on
+
+    def __exit__(self, *exc: object) -> None:
+        state.grad = self.before
 
 
 def gradients(

@@ -7,6 +7,7 @@ nodes written in Python need values midway, and run node by node too.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -64,15 +65,18 @@ class Graph:
         self.edges: list[list[Number | None]] = []  # each node's
         key: list[Any] = []
         self.key = key
-        find = self.index.get
+        index, leaves = self.index, self.leaves
         for node in nodes:
             edges: list[Number | None] = []
             for edge in node.edges:
                 if edge is None:
                     edges.append(None)
                     continue
-                number = find(edge[0])
-                edges.append((self.number(edge[0]) if number is None else number, edge[1]))
+                number = index.get(edge[0])
+                if number is None:  # as in `number`
+                    number = index[edge[0]] = -1 - len(leaves)
+                    leaves.append(edge[0])
+                edges.append((number, edge[1]))
             self.edges.append(edges)
             key.append(node.recipe)
             key += edges
@@ -284,7 +288,8 @@ def is_selective(graph: Graph, steps: Sequence[int], roots: Sequence[Number]) ->
 
 def _kinds(nodes: list[Node], cotangents: Sequence[Any]) -> set[type] | None:
     """The types of what a walk over these nodes works with, if all are arrays, so that it needs no Tensors."""
-    kinds = {type(c._payload) for c in cotangents}.union(*[map(type, node.saved) for node in nodes])
+    kinds = set(map(type, itertools.chain.from_iterable([node.saved for node in nodes])))
+    kinds.update([type(c._payload) for c in cotangents])
     return kinds if kinds <= BARE else None
 
 

@@ -101,7 +101,11 @@ class Schedule:
                 values = [blank if v is None else v for v, blank in zip(node.saved, recipe.blanks, strict=True)]
                 grads = run(recipe.vjp, [*values, *incoming])
             for at, grad in zip(into, grads, strict=True):
-                if at is not None:
+                if at is None:
+                    continue
+                if pending[at] is None:  # mostly
+                    pending[at] = grad
+                else:
                     self._put(pending, owned, at, grad)
         for members, calls in together.items():
             for at, grad in zip(members.into, members.total(calls), strict=True):

@@ -86,7 +86,7 @@ class Recipe:
 
     __slots__ = (
         "op", "mask", "vjp", "key", "reads", "avals", "outs", "blanks", "work", "marked", "unread", "gathers",
-        "recent", "traits", "supported", "__weakref__",
+        "recent", "traits", "supported", "keeps", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, op: Op, mask: Mask, avals: tuple, outs: tuple) -> None:
@@ -103,6 +103,7 @@ class Recipe:
         else:
             self.reads, self.work, self.traits = _examined(op, self.vjp, self.key, len(avals))
         self.supported: dict[tuple[int, ...], Supported] = {}  # the vjp with supports, by what comes in
+        self.keeps = any(self.reads)
         self.marked = [i for i, marked in enumerate(mask) if marked]
         self.unread = [i for i, read in enumerate(self.reads) if not read]
         self.gathers = gathers(op.gathered, avals, outs)
@@ -178,7 +179,7 @@ class Node:
 
     def release(self) -> None:
         """Let go of the saved values."""
-        if any(self.recipe.reads):
+        if self.recipe.keeps:
             self.saved = FREED
 
     def is_freed(self) -> bool:
