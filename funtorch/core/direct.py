@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,14 +20,15 @@ TYPES = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 class Form(NamedTuple):
     """A NumPy function for arguments of certain shapes and dtypes: ``run(*arrays)`` gives a tuple of arrays.
 
-    ``single``: the op gives one array. ``reads``: of a derivative, which of the op's arguments it looks at; ``leaves``: of one that
-    only moves elements, whether it leaves some out.
+    ``single``: the op gives one array; ``bare``: ``run`` gives that array and no tuple. ``reads``: of a derivative, which of the op's
+    arguments it looks at; ``leaves``: of one that only moves elements, whether it leaves some out.
     """
 
-    run: Callable[..., tuple]
+    run: Callable[..., Any]
     single: bool = True
     reads: tuple[bool, ...] = ()
     leaves: bool = False
+    bare: bool = False
 
 
 class Direct(NamedTuple):

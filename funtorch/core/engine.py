@@ -15,6 +15,7 @@ from jaxlib.xla_client import ArrayImpl
 from ..errors import ArgumentValueError, FuntorchError, OpError, describe
 from . import background, forked, tiers
 from .bounded import Bounded, limit_from
+from .direct import Form
 from .disk_cache import use_disk_cache
 from .memory import keep_freed_memory
 from .op import Op
@@ -141,7 +142,7 @@ def _new_slot(op: Op, key: tuple) -> Slot:
     if mode == "kernel":
         slot = Slot(None, 0, False)
     elif op.direct is not None and (form := op.direct.forward(key)) is not None:
-        slot = Slot(_quiet(form.run), math.inf, form.single)
+        slot = Slot(_quiet(form), math.inf, form.single)
     else:
         from .host import prepare  # a few dozen files that code on an accelerator never needs
 
@@ -154,7 +155,11 @@ def _new_slot(op: Op, key: tuple) -> Slot:
     return slot
 
 
-def _quiet(run: Callable) -> Callable:
+def _quiet(form: Form) -> Callable:
+    """The function of a direct form as a host program: it gives a tuple, and NumPy does not warn."""
+    run = form.run
+    if form.bare:
+        return lambda *args: (quiet_context().run(run, *args),)
     return lambda *args: quiet_context().run(run, *args)
 
 

@@ -38,15 +38,19 @@ _OPERANDS = (Tensor, *NUMBERS, np.generic, np.ndarray)
 
 
 def _binary(operator: str, name: str, swapped: bool) -> Callable:
-    functions: list[Callable] = []
+    def first(x: Any, y: Any) -> Any:
+        nonlocal function  # found when first used: the op files are imported in any order
+        function = registry.names("torch")[name]
+        return function(x, y)
 
-    def method(self: Any, other: Any) -> Any:
-        if not isinstance(other, _OPERANDS):
-            return NotImplemented
-        if not functions:  # found when first used: the op files are imported in any order
-            functions.append(registry.names("torch")[name])
-        return functions[0](other, self) if swapped else functions[0](self, other)
+    def plain(self: Any, other: Any) -> Any:
+        return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
+    def turned(self: Any, other: Any) -> Any:
+        return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+
+    function: Callable = first
+    method = turned if swapped else plain
     method.__name__ = operator
     return method
 

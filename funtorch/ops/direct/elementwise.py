@@ -14,12 +14,17 @@ NEITHER = (False, False)
 ZERO = {dtype: np.zeros((), dtype) for dtype in TYPES}  # NumPy takes arrays faster than numbers
 
 
+def _of_value(value: Callable, avals: Avals) -> Form:
+    if avals[0][0] != ():
+        return Form(value, bare=True)
+    return Form(lambda *args: (np.asarray(value(*args)),))  # NumPy's functions give a number here
+
+
 def unary(value: Callable, slope: Callable) -> Direct:
     """Of z = ``value(x)`` with the gradient ``slope(x, g)``."""
 
     def forward(avals: Avals) -> Form | None:
-        # On an array without dimensions NumPy's functions give a number.
-        return Form(lambda x: (np.asarray(value(x)),)) if small(avals) else None
+        return _of_value(value, avals) if small(avals) else None
 
     def backward(mask: tuple[bool, ...], avals: Avals) -> Form | None:
         return Form(lambda x, g: (np.asarray(slope(x, g)),), False, (True,)) if small(avals) else None
@@ -32,7 +37,7 @@ def binary(value: Callable, slopes: tuple[Callable, Callable], reads: bool) -> D
 
     def forward(avals: Avals) -> Form | None:
         (x, _), (y, _) = avals
-        return Form(lambda x, y: (np.asarray(value(x, y)),)) if small(avals) and y in (x, ()) else None
+        return _of_value(value, avals) if small(avals) and y in (x, ()) else None
 
     def backward(mask: tuple[bool, ...], avals: Avals) -> Form | None:
         (x, _), (y, _) = avals
