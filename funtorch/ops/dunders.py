@@ -38,6 +38,8 @@ _OPERANDS = (Tensor, *NUMBERS, np.generic, np.ndarray)
 
 
 def _binary(operator: str, name: str, swapped: bool) -> Callable:
+    function: Callable
+
     def first(x: Any, y: Any) -> Any:
         nonlocal function  # found when first used: the op files are imported in any order
         function = registry.names("torch")[name]
@@ -49,7 +51,7 @@ def _binary(operator: str, name: str, swapped: bool) -> Callable:
     def turned(self: Any, other: Any) -> Any:
         return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
 
-    function: Callable = first
+    function = first
     method = turned if swapped else plain
     method.__name__ = operator
     return method
