@@ -122,6 +122,7 @@ def _compile(declared: Declaration, out: bool) -> Callable:
     """The public function. Its text is made when it is first called: there are hundreds, and a program uses a few."""
     scope: dict[str, Any] = _FOR_ALL | {
         "bind": declared.bind,
+        "known": {},  # the Ops for two Tensors of one dtype, by that
         "check": declared.check,
         "wrap": declared.result,
         "defaults": [p.default for p in declared.parameters],

@@ -42,9 +42,9 @@ def text_of(declared: Declaration, out: bool) -> str:
     lines = [*_other_spellings(declared, out), *_autocast(declared)]
     operands = declared.of_kind("operand")
     if declared.promote == "arith" and len(operands) == 2 and not declared.check:
-        lines += _for_two_tensors(operands, checks, promotion)
+        lines += _for_two_tensors(declared, operands, checks, promotion)
     else:
-        lines += [*checks, *_own_check(declared), *promotion]
+        lines += [*checks, *_own_check(declared), *promotion, _binding(declared)]
     lines += [*_run(declared), _result(declared, out)]
     return f"def {declared.name.split('.')[-1]}({_signature(declared, out)}):\n    " + "\n    ".join(lines)
 
@@ -105,20 +105,38 @@ def _promotion(declared: Declaration) -> list[str]:
     ]
 
 
-def _for_two_tensors(operands: list[str], checks: list[str], promotion: list[str]) -> list[str]:
-    """The checks and the promotion, which two Tensors of one dtype have no need of."""
+def _for_two_tensors(declared: Declaration, operands: list[str], checks: list[str], promotion: list[str]) -> list[str]:
+    """The checks, the promotion and the binding. Two Tensors of one dtype alone have no need of these: the Op is ``known`` by it."""
     a, b = operands
     same = f"isinstance({a}, Handle) and isinstance({b}, Handle) and {a}._payload.dtype is {b}._payload.dtype"
     others = [line for line in checks if "operand_argument" not in line]
     usual = [line for line in (*checks, *promotion) if line not in others]
-    return [*others, f"if {same}:", f"    cast = FROM_NUMPY[{a}._payload.dtype]", "else:", *[f"    {line}" for line in usual]]
+    given = [array for array, kind in declared.arrays() if kind in ("array", "operand")]
+    left_out = [f"{p.name} is defaults[{i}]" for i, p in enumerate(declared.parameters) if p.name not in given]
+    as_ever = " and ".join(left_out)
+    bind = _binding(declared)
+    return [
+        *others,
+        f"if {same}:",
+        f"    _kind = {a}._payload.dtype",
+        f"    bound = known.get(_kind){as_ever and f' if {as_ever} else None'}",
+        "    if bound is None:",
+        "        cast = FROM_NUMPY[_kind]",
+        f"        {bind}",
+        f"        {as_ever and f'if {as_ever}: '}known[_kind] = bound",
+        "else:",
+        *[f"    {line}" for line in (*usual, bind)],
+    ]
+
+
+def _binding(declared: Declaration) -> str:
+    present = ", ".join(_PRESENT[kind].format(name) for name, kind in declared.arrays())
+    statics = [f"{name} if type({name}) in ATOMS else static({name})" for name in declared.of_kind("static")]
+    return f"bound = bind({', '.join(['cast', f'({present},)', *statics])})"
 
 
 def _run(declared: Declaration) -> Iterator[str]:
     arrays = declared.arrays()
-    present = ", ".join(_PRESENT[kind].format(name) for name, kind in arrays)
-    statics = [f"{name} if type({name}) in ATOMS else static({name})" for name in declared.of_kind("static")]
-    yield f"bound = bind({', '.join(['cast', f'({present},)', *statics])})"
     if len(arrays) <= 2 and all(kind in ("array", "operand") for _, kind in arrays):
         yield f"result = call_{len(arrays)}(bound, {', '.join(name for name, _ in arrays)})"
     else:
