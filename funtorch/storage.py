@@ -66,7 +66,7 @@ class UntypedStorage:
 
     def to(self, device: Any) -> Any:
         """The same on a device: this very storage if it is there already. Raises RuntimeError if there is no such device."""
-        moved = self._root.detach().to(device)
+        moved = (self._root.detach() if self._root.requires_grad else self._root).to(device)
         if moved.device == self.device:
             return self
         new = type(self)(make(value_of(moved)))

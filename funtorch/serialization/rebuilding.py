@@ -74,9 +74,12 @@ def _root_of(storage: UntypedStorage, kind: dtype) -> Any:
     root = storage._root
     if root.dtype is kind:
         return root
-    flat = root if root.dim() == 1 else root.view(-1)
-    whole = flat[: flat.nbytes // kind.itemsize * kind.itemsize // root.element_size()]
-    typed = whole.view(kind)
+    held = value_of(root)
+    if storage._fresh and type(held) is np.ndarray:  # not by an op: one would read all of a file that is mapped to memory
+        typed = make(held.reshape(-1).view(np.uint8)[: held.nbytes // kind.itemsize * kind.itemsize].view(kind.numpy))
+    else:
+        flat = root if root.dim() == 1 else root.view(-1)
+        typed = flat[: flat.nbytes // kind.itemsize * kind.itemsize // root.element_size()].view(kind)
     if storage._fresh:  # nothing shows it yet, so that it may as well be of that type from the start
         storage._root = typed = make(value_of(typed))
         if storage._swapped:
