@@ -134,14 +134,14 @@ def refresh(view: Handle) -> None:
     """Bring a Tensor up to date with its base, or with memory that it shares with NumPy."""
     base = view._base
     if base is None:
-        view._source.read(view)
+        if view._source is not None:  # sharing may have ended since the caller looked
+            view._source.read(view)
         return
     if base._source is not None:
         if (shown := live(view)) is not None:
             _see(view, shown)
             return
-        if base._source is not None:  # it may have ended just now
-            refresh(base)
+        refresh(base)
     if view._seen == base._writes:
         return
     value = replay(view, view._chain)
@@ -157,7 +157,9 @@ def refresh(view: Handle) -> None:
 
 def value_for(tensor: Handle, op: Op) -> Any:
     """The payload that an op reads; one that copies a few elements gets them as they lie in memory shared with NumPy."""
-    if op.name in _PICKING and len(tensor._payload.shape) and (elements := live(tensor)) is not None:
+    form = tensor._payload
+    # Whole numbers may be the index, which a node of the tape keeps: that has to be a copy.
+    if op.name in _PICKING and len(form.shape) and form.dtype.kind != "i" and (elements := live(tensor)) is not None:
         return elements
     refresh(tensor)
     return tensor._payload

@@ -375,3 +375,26 @@ def test_an_ordinary_tensor_shares_nothing():
     x = funtorch.ones(2)
     for made in (x + 1, x.clone(), x[0], funtorch.tensor(np.ones(2)), funtorch.Tensor(np.ones(2))):
         assert made._source is made._base
+
+
+@pytest.mark.parametrize("op", ["gather", "index_select", "take", "take_along_dim"])
+@pytest.mark.parametrize("held", [False, True])
+def test_picks_from_arrays_that_are_dropped_or_held(op, held):
+    a, places = np.arange(6.0).reshape(2, 3), np.array([[1, 0, 1]])
+    kept = (a, places) if held else ()
+    given = {"gather": (0, places), "take_along_dim": (places, 0), "index_select": (0, places[0]), "take": (places,)}[op]
+    arguments = [funtorch.from_numpy(g) if held else funtorch.from_numpy(g.copy()) for g in given if isinstance(g, np.ndarray)]
+    x = funtorch.from_numpy(a if held else a.copy())
+    others = iter(arguments)
+    got = getattr(funtorch, op)(x, *[next(others) if isinstance(g, np.ndarray) else g for g in given])
+    expected = {"gather": a[[1, 0, 1], [0, 1, 2]][None], "take_along_dim": a[[1, 0, 1], [0, 1, 2]][None], "index_select": a[[1, 0, 1]],
+                "take": a.reshape(-1)[places]}[op]  # fmt: skip
+    assert got.tolist() == expected.tolist() and (not held or kept)
+
+
+def test_an_index_that_is_written_after_its_use_was_copied():
+    places, x = np.array([0, 1, 1]), funtorch.arange(3.0).requires_grad_()
+    y = funtorch.gather(x, 0, funtorch.from_numpy(places))
+    places[:] = 2
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0, 0.0]
