@@ -16,8 +16,6 @@ import pytest
 import funtorch as torch
 from funtorch.utils.data import DataLoader, IterableDataset, _pool, _worker_loop, get_worker_info
 
-NOT_FOREVER = 20.0  # seconds; these take one or two, but on a busy machine several times as many
-
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:RuntimeWarning", "ignore:.*fork:DeprecationWarning")
 
 
@@ -120,7 +118,7 @@ def test_an_error_after_the_last_start(hanging):
     begun = time.monotonic()
     with pytest.raises(RuntimeError, match=r"DataLoader worker 0 did not get ready in 5 starts: .*'spawn'"):
         list(DataLoader(range(4), num_workers=1))
-    assert len(forks) == 5 and time.monotonic() - begun < NOT_FOREVER
+    assert len(forks) == 5 and time.monotonic() - begun < 5
 
 
 def test_a_timeout_begins_when_the_workers_are_ready(hanging):
@@ -146,7 +144,7 @@ def test_a_loader_that_is_left_while_its_workers_hang(hanging):
     batches = iter(DataLoader(range(4), num_workers=2))
     del batches
     gc.collect()
-    assert multiprocessing.active_children() == [] and time.monotonic() - begun < NOT_FOREVER
+    assert multiprocessing.active_children() == [] and time.monotonic() - begun < 4
 
 
 SCRIPT = textwrap.dedent(
@@ -182,6 +180,6 @@ def test_the_program_ends_while_workers_hang(tmp_path, how):
         process.send_signal(signal.SIGINT)
     begun = time.monotonic()
     process.communicate(timeout=30)
-    assert time.monotonic() - begun < NOT_FOREVER
+    assert time.monotonic() - begun < 5
     assert process.returncode == (0 if how == "end" else -signal.SIGINT)
     assert not any(os.path.exists(f"/proc/{pid}") for pid in workers)
