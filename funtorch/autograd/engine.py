@@ -14,13 +14,12 @@ from ..core.call import call
 from ..core.engine import CONCRETE
 from ..core.foreign import followed, is_foreign
 from ..core.gradients import hooked
-from ..core.handle import Handle, make, value_of, without_history
+from ..core.handle import Handle, make, note_written, value_of, without_history
 from ..core.levels import WRAPPED, Batched
 from ..core.meta import MetaArray, is_meta
 from ..core.op import is_differentiable
 from ..core.state import noted, state, watched
 from ..core.tape import Leaf, place_of
-from ..core.views import note_written
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from .graph import GradientEdge, tensor_at
 

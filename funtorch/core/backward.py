@@ -22,7 +22,7 @@ from .handle import Handle, make
 from .op import Op
 from .rescaling import any_rescaled, check_rescaled
 from .schedule import BARE, Schedule
-from .selected import Traits, selective
+from .selected import Traits, selection_meets_product
 from .state import state
 from .straightening import straightened
 from .supports import Supports, any_nan
@@ -283,7 +283,7 @@ def differentiate(
 def is_selective(graph: Graph, steps: Sequence[int], roots: Sequence[Number]) -> bool:
     """Whether the walk may meet elements that were selected out where it multiplies by data. See `core.selected`."""
     known = [node.recipe.traits if type(node) is Node else OPAQUE for node in graph.nodes]
-    return any([each.selects for each in known]) and selective(steps, graph.edges, known, roots)
+    return selection_meets_product(steps, graph.edges, known, roots)
 
 
 def _kinds(nodes: list[Node], cotangents: Sequence[Any]) -> set[type] | None:

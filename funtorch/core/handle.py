@@ -144,6 +144,12 @@ def _keeps_form(handle: Handle) -> bool:
     return handle._source is not None and not handle._requires
 
 
+def note_written(target: Handle) -> None:
+    """Let NumPy see what a Tensor was given, if it shares memory with it."""
+    if target._base is None and target._source is not None:
+        target._source.write(target)
+
+
 def in_place_allowed(target: Handle, name: str, grad_mode: bool) -> None:
     """Raise PyTorch's error for an in-place change of a leaf that requires grad, or of an inference Tensor outside."""
     if target._inference and not state.inference:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from ..errors import EscapedTensorError
-from .handle import Handle, make, value_of
+from .handle import Handle, make, note_written, value_of
 from .state import state, watched
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ class Level:
                 state.levels[-1].keep(target, fields)
         else:
             for target, _ in self.before.values():
-                if target._base is None and target._source is not None:
-                    target._source.write(target)  # NumPy, with which it shares memory, sees it now
+                note_written(target)
         self.before = {}
 
     def keep(self, target: Handle, fields: dict | None = None) -> None:

@@ -130,7 +130,7 @@ def traits(jaxpr: Any, inputs: int, indexing: bool) -> Traits:
     return Traits(found.chosen or (found.leaves and indexing and not found.multiplies), found.multiplies)
 
 
-def selective(steps: Sequence[int], edges: Any, traits_of: Any, roots: Sequence[tuple[int, int]]) -> bool:
+def selection_meets_product(steps: Sequence[int], edges: Any, traits_of: Any, roots: Sequence[tuple[int, int]]) -> bool:
     """Whether in a graph's walk a gradient that is multiplied by data may have elements that were selected out.
 
     ``steps`` are the nodes' numbers, newest first; ``traits_of[i]`` are those of node i, and ``edges[i]`` lead to its inputs.

@@ -21,6 +21,11 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def unchanged(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Geometry:
+    """The layout of a view of all elements in their order."""
+    return shape, strides, offset
+
+
 def geometry(handle: Handle) -> Geometry | None:
     """Where the elements of a Tensor lie in its outermost base; None if they are no elements of that (lazy conjugates)."""
     base = handle._base

@@ -19,13 +19,13 @@ from .batching import at_front
 from .call import call, set_views
 from .engine import CONCRETE
 from .forked import as_numpy
-from .handle import Handle, make, value_of
+from .handle import Handle, make, note_written, value_of
 from .levels import WRAPPED, Batched, Dual, constant
 from .op import Op
 from .selected import choosing
 from .shared_memory import live, same_bytes, sharing, stand_in, window
 from .state import state
-from .strides import geometry
+from .strides import geometry, unchanged
 from .tape import Node
 
 _IDENTITY = Op(lambda x: x, "alias", view=True)
@@ -36,7 +36,7 @@ _OVER = Op(lambda x, value: value, "copy")
 _PICKING = frozenset({"index_select", "gather", "take"})
 for _whole in (_IDENTITY, _DETACH):
     _whole.inverse = lambda base, value: value
-    _whole.layout = lambda shape, strides, offset: (shape, strides, offset)
+    _whole.layout = unchanged
 
 
 @final
@@ -417,12 +417,6 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
             target._node.overwritten = True
     target._writes += 1
     note_written(target)
-
-
-def note_written(target: Handle) -> None:
-    """Let NumPy see what a Tensor was given, if it shares memory with it."""
-    if target._base is None and target._source is not None:
-        target._source.write(target)
 
 
 def note_change(target: Handle) -> None:

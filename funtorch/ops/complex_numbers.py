@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.handle import value_of
+from ..core.strides import unchanged
 from ..dtypes import default
 from ..errors import OpError
 from . import registry
@@ -101,7 +102,7 @@ def view_as_complex(input: Array):
 @op(
     name="_conj", method=False, view=True,
     inverse=lambda base, value: jnp.conj(value),
-    layout=lambda shape, strides, offset: (shape, strides, offset),
+    layout=unchanged,
 )  # fmt: skip
 def _conj(input: Array):
     """Complex conjugate, as a view."""
@@ -147,7 +148,7 @@ def is_conj(input: Any) -> bool:
 @op(
     name="_neg_view", method=False, view=True,
     inverse=lambda base, value: jnp.negative(value),
-    layout=lambda shape, strides, offset: (shape, strides, offset),
+    layout=unchanged,
 )  # fmt: skip
 def _neg_view(input: Array):
     """Negated elements, as a view."""

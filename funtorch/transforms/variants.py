@@ -13,10 +13,10 @@ import numpy as np
 
 from ..core.call import call
 from ..core.engine import CONCRETE, ArrayImpl, Slot, programs
-from ..core.handle import Handle, make, make_all, value_of
+from ..core.handle import Handle, make, make_all, note_written, value_of
 from ..core.shared_memory import given
 from ..core.trees import LEAF, unflatten
-from ..core.views import note_written, take
+from ..core.views import take
 from ..core.watcher import look_up
 from ..errors import FuntorchError
 from .buckets import Padding
