@@ -7,6 +7,7 @@ nodes written in Python need values midway, and run node by node too.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections import OrderedDict
@@ -151,7 +152,7 @@ class Plan:
             self._schedule = Schedule(self.steps, self.edges, self.recipes, self.roots, self.targets, self.leaves, ADD)
         return self._schedule
 
-    def backward(self, *flat: Any) -> tuple:
+    def backward(self, compiled: bool, *flat: Any) -> tuple:
         """The composite's pure function: saved values, cotangents of the roots, gradients to add to -> gradients."""
         values = iter(flat)
         saved = {i: [next(values) if read else None for read in self.recipes[i].reads] for i in self.steps}
@@ -167,7 +168,8 @@ class Plan:
                 jnp.zeros(*out) if c is None else c for c, out in zip(incoming, recipe.outs, strict=True) if out[1] is not None
             ]
             inputs = [jnp.zeros(*a) if v is None else v for v, a in zip(saved[i], recipe.avals, strict=True)]
-            for edge, grad in zip(self.edges[i], recipe.vjp.fn(*inputs, *full), strict=True):
+            pull = compiled and recipe.vjp.compiled or recipe.vjp.fn
+            for edge, grad in zip(self.edges[i], pull(*inputs, *full), strict=True):
                 sums.add(edge, grad)
         grads = sums.captured()
         self.present = tuple(grad is not None for grad in grads)
@@ -303,8 +305,11 @@ def _plus(olds: Sequence[Any], grads: Sequence[Any]) -> list:
 
 def _run_composite(plan: Plan, nodes: list[Node], cotangents: Sequence[Handle], olds: list, create_graph: bool) -> list:
     if plan.composite is None:
-        plan.composite = Op(plan.backward, "graph_backward")
-        plan.composite.options = tuple(dict.fromkeys([o for recipe in plan.recipes.values() for o in recipe.vjp.options]))
+        pulls = [recipe.vjp for recipe in plan.recipes.values()]
+        plan.composite = Op(functools.partial(plan.backward, False), "graph_backward")
+        plan.composite.options = tuple(dict.fromkeys([option for pull in pulls for option in pull.options]))
+        if any([pull.compiled for pull in pulls]):
+            plan.composite.compiled = functools.partial(plan.backward, True)
     extra = [*cotangents, *(old for old in olds if old is not None)]
     if not create_graph:
         values = [v for node in nodes for v in node.saved if v is not None]

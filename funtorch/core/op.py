@@ -41,7 +41,8 @@ class Op:
     ``name`` is what messages and ``grad_fn`` show. ``view`` marks an op whose result shares its only input's
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
     result's strides as PyTorch reports them. ``gathered`` and ``direct``: see the modules of these names; ``squared`` and
-    ``squares``: see `core.squares`; ``options``: see `core.compiler_options`. Two Ops are equal only if they are one object.
+    ``squares``: see `core.squares`; ``options``: see `core.compiler_options`. ``compiled`` is for XLA what ``fn`` is, where another
+    program suits it better than the host's interpreter. Two Ops are equal only if they are one object.
     """
 
     __slots__ = (
@@ -60,6 +61,7 @@ class Op:
         "squared",
         "squares",
         "options",
+        "compiled",
         "_vjp",
         "_jvp",
         "_push",
@@ -79,6 +81,7 @@ class Op:
         self.squares = 0  # 1: the op squares its argument; 2: it does if its two arguments are the same
         self.direct: Direct | None = None
         self.options: Options = ()  # the compiler's, also for what is derived from the op
+        self.compiled: Callable | None = None
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
         self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
         self.recipes = Home()  # the tape's, by mask, shapes and dtypes
@@ -93,7 +96,7 @@ class Op:
 
     def new_kernel(self) -> Callable:
         """The function compiled by XLA, for shapes of one kind: its programs go when it goes."""
-        return jax.jit(functools.partial(self.fn), compiler_options=accepted(self.options))
+        return jax.jit(functools.partial(self.compiled or self.fn), compiler_options=accepted(self.options))
 
     def trace(self, avals: tuple) -> tuple[Any, bool]:
         """The function's jaxpr for arguments of given shapes and dtypes, and whether it gives one array and no tuple."""

@@ -6,8 +6,7 @@ as four arrays, not side by side: XLA's CPU code takes longer where it reads a p
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -64,22 +63,26 @@ def gru_gates(x: Array, hidden: Array, bias: Maybe, tanh: Callable = jnp.tanh) -
     return r, z, tanh(x[..., 2 * size :] + r * q), q
 
 
-def step(
-    mode: str, sums: Array, hidden: Array, h: Array, c: Array, given: Inputs, tanh: Callable = jnp.tanh, keep: Callable = tuple
-) -> tuple[Array, Array, tuple[Array, ...]]:
-    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x, ``hidden`` W_hh h, ``keep`` gives back the gates it is given."""
+def step(mode: str, sums: Array, hidden: Array, h: Array, c: Array, given: Inputs, tanh: Callable = jnp.tanh) -> tuple:
+    """h, c and the LSTM's gates one step later; ``sums`` is W_ih x, ``hidden`` W_hh h."""
     if given.b is not None:  # here, and not for all steps at once: it costs no pass over them
         sums = sums + given.b
     if mode == "lstm":
-        gates = i, f, g, o = keep(lstm_gates(sums + hidden, tanh))
-        c = f * c + i * g
-        m = o * tanh(c)
-        return (m if given.w_hr is None else m @ given.w_hr.T), c, gates
+        gates = lstm_gates(sums + hidden, tanh)
+        return *lstm_state(gates, c, given, tanh), gates
     if mode == "gru":
         _, z, n, _ = gru_gates(sums, hidden, given.b_hn, tanh)
         return (h - n) * z + n, None, ()
     pre = sums + hidden
     return (tanh(pre) if mode == "rnn_tanh" else jnp.maximum(pre, 0)), None, ()
+
+
+def lstm_state(gates: Sequence[Array], c: Array, given: Inputs, tanh: Callable = jnp.tanh) -> tuple[Array, Array]:
+    """The LSTM's h and c after a step, of its gates and the c before."""
+    i, f, g, o = gates
+    c = f * c + i * g
+    m = o * tanh(c)
+    return (m if given.w_hr is None else m @ given.w_hr.T), c
 
 
 def running_of(given: Inputs) -> Maybe:
@@ -99,56 +102,20 @@ def states(mode: str, reverse: bool, given: Inputs) -> tuple[Array, ...]:
 
     Past its end a sequence keeps its state.
     """
-    xs, sums_of, w_hh = _prepared(given)
+    # Turned once and not at each step; the barrier keeps XLA from moving that into the loop again.
+    w_ih, w_hh = jax.lax.optimization_barrier((given.w_ih.T, given.w_hh.T))
+    by_step = given.h.shape[0] >= ROWS
 
     def body(state: tuple, xs: tuple) -> tuple:
         h, c = state
         x, running = xs
-        new_h, new_c, gates = step(mode, sums_of(x), h @ w_hh, h, c, given, quick_tanh)
+        new_h, new_c, gates = step(mode, x @ w_ih if by_step else x, h @ w_hh, h, c, given, quick_tanh)
         new = kept(running, new_h, h), kept(running, new_c, c)
         return new, (new[0], c, *gates)
 
-    end: Any = jax.lax.scan(body, (given.h, given.c), (xs, running_of(given)), reverse=reverse)
+    end: Any = jax.lax.scan(body, (given.h, given.c), (given.x if by_step else given.sums(), running_of(given)), reverse=reverse)
     last, found = end
     return (last[0], found[0]) if mode != "lstm" else (last[0], found[0], last[1], *found[1:])
-
-
-def written_lstm(reverse: bool, given: Inputs) -> tuple[Array, ...]:
-    """The LSTM's `states` in a loop that writes each gate where it is kept, and reads it there: for XLA, which does so in place.
-
-    A scan's results are copied there from elsewhere; at T 128, N 32, H 128 that is a twelfth of its time.
-    """
-    xs, sums_of, w_hh = _prepared(given)
-    running, steps = running_of(given), len(given.x)
-
-    def body(k: Array, state: tuple) -> tuple:
-        h, c, hs, before, gates = state
-        t = steps - 1 - k if reverse else k
-        at = functools.partial(jax.lax.dynamic_index_in_dim, index=t, keepdims=False)
-        put = functools.partial(jax.lax.dynamic_update_index_in_dim, index=t, axis=0)
-
-        def keep(new: tuple[Array, ...]) -> list[Array]:
-            gates[:] = map(put, gates, new)
-            return list(map(at, gates))
-
-        new_h, new_c, _ = step("lstm", sums_of(at(xs)), h @ w_hh, h, c, given, quick_tanh, keep)
-        if running is not None:
-            new_h, new_c = kept(at(running), new_h, h), kept(at(running), new_c, c)
-        return new_h, new_c, put(hs, new_h), put(before, c), gates
-
-    empty = jnp.zeros((steps, *given.c.shape), given.c.dtype)
-    outputs = jnp.zeros((steps, *given.h.shape), given.h.dtype)
-    h, c, hs, before, gates = jax.lax.fori_loop(0, steps, body, (given.h, given.c, outputs, empty, [empty] * 4))
-    return h, hs, c, before, *gates
-
-
-def _prepared(given: Inputs) -> tuple[Array, Callable, Array]:
-    """What to go through step by step, how it gives W_ih x, and W_hh'."""
-    # Turned once and not at each step; the barrier keeps XLA from moving that into the loop again.
-    w_ih, w_hh = jax.lax.optimization_barrier((given.w_ih.T, given.w_hh.T))
-    if given.h.shape[0] >= ROWS:
-        return given.x, lambda x: x @ w_ih, w_hh
-    return given.sums(), lambda sums: sums, w_hh
 
 
 def inputs_of(mode: str, arrays: tuple[Array, ...], bias: bool, projected: bool, masked: bool) -> Inputs:

@@ -25,7 +25,7 @@ class Slopes(NamedTuple):
     carry: Array
 
 
-def _before(all_states: Array, first: Array, reverse: bool) -> Array:
+def states_before(all_states: Array, first: Array, reverse: bool) -> Array:
     """The state each step began with."""
     parts = (all_states[1:], first[None]) if reverse else (first[None], all_states[:-1])
     return jnp.concatenate(parts)
@@ -47,7 +47,11 @@ def _slopes(mode: str, given: Inputs, h: Array, known: tuple[Array, ...]) -> Slo
         r, z, n, q = gru_gates(sums if given.b is None else sums + given.b, h @ given.w_hh.T, given.b_hn, quick_tanh)
         inner = (1 - z) * (1 - n * n)
         return Slopes((inner * q * r * (1 - r), (h - n) * z * (1 - z), inner * r), inner, z)
-    c, i, f, g, o = known[1:]
+    return lstm_slopes(*known[1:])
+
+
+def lstm_slopes(c: Array, i: Array, f: Array, g: Array, o: Array) -> Slopes:
+    """The LSTM's, of the c before a step and the gates."""
     top = quick_tanh(f * c + i * g)
     parts = (g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), top * o * (1 - o))
     return Slopes(parts, f, o * (1 - top * top))
@@ -61,7 +65,7 @@ def _unprojected(known: tuple[Array, ...]) -> Array:
 
 def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[Array, ...]:
     """Tangents of the gates' sums for fixed states: (T, N, G); the GRU's r and z, and n's from the input and from the state."""
-    from_x = _rows(dots.x) @ given.w_ih.T + _by_rows(given.x, dots.w_ih)
+    from_x = rows_of(dots.x) @ given.w_ih.T + _by_rows(given.x, dots.w_ih)
     from_x = from_x if dots.b is None else from_x + dots.b
     from_h = _by_rows(before, dots.w_hh)
     if mode != "gru":
@@ -72,7 +76,8 @@ def _sums_dots(mode: str, given: Inputs, dots: Inputs, before: Array) -> tuple[A
     return from_x[..., : 2 * size] + from_h[..., : 2 * size], from_x[..., 2 * size :], from_n
 
 
-def _rows(x: Array) -> Array:
+def rows_of(x: Array) -> Array:
+    """(T, N, K) as (T N, K)."""
     return x.reshape(-1, x.shape[-1])
 
 
@@ -87,7 +92,7 @@ def _by_rows(x: Array, weights: Array) -> Array:
     The cotangent of the weight is x' g then, and the barrier keeps XLA from making it g' x, for which it would transpose g
     first: that is the larger one, and takes a third of the product's time.
     """
-    return _rows(x) @ jax.lax.optimization_barrier(weights.T)
+    return rows_of(x) @ jax.lax.optimization_barrier(weights.T)
 
 
 def _across(x: Array, weights: Array) -> Array:
@@ -118,7 +123,7 @@ def _weighted(slopes: tuple[Array, ...], dots: tuple[Array, ...]) -> Array:
 
 def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[Array, ...]) -> tuple[Array, ...]:
     """The tangents of all `states`: a scan that is linear in ``dots``."""
-    h, known = _before(out[1], given.h, reverse), (out[1], *out[3:])
+    h, known = states_before(out[1], given.h, reverse), (out[1], *out[3:])
     sums = _sums_dots(mode, given, dots, h)
     # The GRU's coefficients are of products, which are better done for all steps at once.
     at_once = _slopes(mode, given, h, known) if mode == "gru" else None
@@ -140,7 +145,7 @@ def _tangents(mode: str, reverse: bool, given: Inputs, dots: Inputs, out: tuple[
     last, (h_dots, c_dots) = jax.lax.scan(again, (dots.h, dots.c), xs, reverse=reverse)
     if mode != "lstm":
         return last[0], h_dots
-    pre = sums[0] + _across(_before(h_dots, dots.h, reverse), given.w_hh)
+    pre = sums[0] + _across(states_before(h_dots, dots.h, reverse), given.w_hh)
     gates = _gates_slopes(out[4:])
     return last[0], h_dots, last[1], c_dots, *(slope * dot for slope, dot in zip(gates, jnp.split(pre, 4, -1), strict=True))
 

@@ -5,9 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import funtorch
 from funtorch.core.compiler_options import LOOPS, accepted
+from funtorch.ops import lstm_loops
 from funtorch.ops.quick_tanh import quick_tanh
-from funtorch.ops.recurrence import Inputs, states, written_lstm
+from funtorch.ops.recurrence import Inputs, states
 from funtorch.ops.recurrence_slopes import attached
 
 STEPS, BATCH, WIDTH, HIDDEN, OUT = 5, 3, 4, 6, 2
@@ -55,10 +57,46 @@ def test_the_fast_tanh_of_doubles_is_exact_to_their_precision():
 def test_the_loop_that_writes_in_place_gives_the_scan_s_states(batch, reverse, projected, lengths):
     inputs = given(batch, projected, lengths)
     expected = states("lstm", reverse, inputs)
-    found = jax.jit(lambda inputs: written_lstm(reverse, inputs))(inputs)
+    found = jax.jit(lambda inputs: lstm_loops.forward(reverse, inputs))(inputs)
     assert len(found) == len(expected) == 8
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("batch", [3, 32])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_loop_backward_gives_the_derivative_s_gradients(reverse, batch):
+    inputs = given(batch)
+    known = states("lstm", reverse, inputs)
+    dots = tuple(jnp.cos(jnp.arange(a.size, dtype=a.dtype)).reshape(a.shape) for a in (known[1], known[0], known[2]))
+
+    def results(arrays):
+        out = attached("lstm", reverse)(arrays, known)
+        return out[1], out[0], out[2]
+
+    (expected,) = jax.vjp(results, inputs)[1](dots)
+    found = jax.jit(lambda *args: lstm_loops.backward(reverse, *args))(inputs, known, dots)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(funtorch.float64, 1e-10), (funtorch.float16, 2e-2)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_kernels_and_the_host_agree_on_an_lstm_s_gradients(bias, dtype, tolerance):
+    def gradients(engine: str) -> list[np.ndarray]:
+        funtorch.manual_seed(0)
+        layer = funtorch.nn.LSTM(WIDTH, HIDDEN, bias=bias, bidirectional=True).to(dtype)
+        x, h, c = (
+            funtorch.randn(n, 2, m, dtype=dtype, requires_grad=True) for n, m in ((STEPS, WIDTH), (2, HIDDEN), (2, HIDDEN))
+        )
+        with funtorch.set_engine(engine):
+            for _ in range(2):  # node by node, and as one
+                output, (last, cell) = layer(x, (h, c))
+                (output.square().sum() + last.sin().sum() + cell.sum()).backward()
+        return [each.grad.double().numpy() for each in (x, h, c, *layer.parameters())]
+
+    for a, b in zip(gradients("kernel"), gradients("host"), strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("reverse, lengths", [(False, True), (True, False)])
