@@ -25,6 +25,7 @@ from .autograd.modes import (
     no_grad,
     set_grad_enabled,
 )
+from .cautions import is_warn_always_enabled, set_warn_always
 from .core.engine import set_engine
 from .core.generators import (
     Generator,
@@ -34,6 +35,7 @@ from .core.generators import (
     manual_seed,
     seed,
     set_rng_state,
+    thread_safe_generator,
 )
 from .core.promotion import result_type as _result_type
 from .determinism import (
@@ -94,7 +96,7 @@ def typename(obj):
 
 
 _LAZY = (
-    "__future__", "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
+    "_VF", "__future__", "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
     "futures", "hub", "jit", "linalg", "masked", "models", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
     "random", "return_types", "signal", "sparse", "special", "testing", "types", "utils", "xpu",
 )  # fmt: skip

@@ -6,15 +6,18 @@ from typing import Any
 
 from . import devices
 from .chips import Chips
-from .devices import device
+from .devices import device as Device  # noqa: N812
 from .errors import NoChipError
+from .streams import Stream
 
 __all__ = [
-    "current_accelerator", "current_device_idx", "current_device_index", "device_count", "device_index", "empty_cache",
-    "get_memory_info", "is_available", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
-    "memory_stats", "reset_peak_memory_stats", "set_device_idx", "set_device_index", "synchronize",
+    "current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count", "device_index",
+    "empty_cache", "empty_host_cache", "get_memory_info", "is_available", "max_memory_allocated", "max_memory_reserved",
+    "memory_allocated", "memory_reserved", "memory_stats", "reset_accumulated_memory_stats", "reset_peak_memory_stats",
+    "set_device_idx", "set_device_index", "set_stream", "synchronize",
 ]  # fmt: skip
 
+_streams: dict[int, Stream] = {}  # those that were set, by the index of their device
 _KINDS = (Chips("gpu", "cuda"), Chips("tpu", "tpu"))
 
 
@@ -40,10 +43,10 @@ def device_count() -> int:
     return 0 if found is None else found.device_count()
 
 
-def current_accelerator(check_available: bool = False) -> device | None:
+def current_accelerator(check_available: bool = False) -> Device | None:
     """The kind of accelerator that is there, as a device without an index; None where there is none."""
     found = _found()
-    return None if found is None else device(found.name)
+    return None if found is None else Device(found.name)
 
 
 def current_device_index() -> int:
@@ -82,8 +85,25 @@ class device_index:  # noqa: N801
             devices.set_current_index(_needed().platform, self.before)
 
 
+def current_stream(device: Any = None, /) -> Stream:
+    """The current stream of an accelerator, which is only a name. Raises RuntimeError if it is not there."""
+    kind = _needed()
+    index = kind.index(device)
+    return _streams.get(index) or Stream(Device(kind.name, index))
+
+
+def set_stream(stream: Stream, /) -> None:
+    """Make a stream the current one of its device. Raises RuntimeError where there is no accelerator."""
+    _streams[_needed().index(stream.device)] = stream
+
+
 def empty_cache() -> None:
     """Nothing: JAX keeps its pool, and gives freed memory to whatever asks next."""
+
+
+def empty_host_cache() -> None:
+    """Nothing, likewise. Raises RuntimeError where there is no accelerator."""
+    _needed()
 
 
 def memory_stats(device_index: Any = None, /) -> dict[str, int]:
@@ -114,6 +134,11 @@ def max_memory_reserved(device_index: Any = None, /) -> int:
 def get_memory_info(device_index: Any = None, /) -> tuple[int, int]:
     """The bytes that are free and all there are, of those that JAX may use."""
     return _needed().mem_get_info(device_index)
+
+
+def reset_accumulated_memory_stats(device_index: Any = None, /) -> None:
+    """Warn that JAX's counts can't be reset."""
+    _needed().reset_peak_memory_stats(device_index)
 
 
 def reset_peak_memory_stats(device_index: Any = None, /) -> None:

@@ -81,7 +81,7 @@ ALIASES = {
 PUBLIC = {d.name: d for d in ALL} | ALIASES
 
 FROM_NUMPY: dict[np.dtype, dtype] = {d.numpy: d for d in ALL}
-_PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
+_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
 _default = float32
 
 
@@ -96,19 +96,19 @@ def default() -> dtype:
 
 
 def set_default(value: dtype) -> None:
-    """Change what `default` returns. Raises TypeError for a type that is not floating point."""
+    """Change what `default` returns. Raises TypeError for a type that is not floating point, or of 8 bits."""
     global _default
-    if not isinstance(value, dtype) or not value.is_floating_point:
+    if not isinstance(value, dtype) or not value.is_floating_point or value.itemsize < 2:
         raise ArgumentTypeError(f"set_default_dtype(): only floating-point types are supported, got {value!r}")
     _default = value
 
 
 def as_dtype(value: Any) -> dtype:
-    """Turn a funtorch, NumPy or Python type into a dtype. Raises TypeError for anything else."""
+    """Turn a funtorch, NumPy or Python type into a dtype: float64 for ``float``. Raises TypeError for anything else."""
     if isinstance(value, dtype):
         return value
     if isinstance(value, type) and value in _PYTHON:
-        return {float: _default, complex: _default.to_complex()}.get(value, _PYTHON[value])
+        return _PYTHON[value]
     try:
         return FROM_NUMPY[np.dtype(value)]
     except (KeyError, TypeError):
@@ -132,7 +132,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     torch.float16
     """
     if a is b:
-        return a
+        return as_dtype(a)
+    a, b = as_dtype(a), as_dtype(b)
     if a.category < b.category:
         a, b = b, a
     if a.category == COMPLEX:
@@ -168,4 +169,4 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     >>> can_cast(float64, float32), can_cast(float32, int64)
     (True, False)
     """
-    return from_.category <= to.category
+    return as_dtype(from_).category <= as_dtype(to).category

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copyreg
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
+from .cautions import caution_once
 from .devices import devices_of
 from .dtypes import PUBLIC
 from .errors import ArgumentTypeError
@@ -112,6 +112,6 @@ def set_default_tensor_type(t: Any, /) -> None:
         raise ArgumentTypeError(f"only floating-point types are supported as the default type, got {t!r}")
     if kind.is_cuda and not devices_of("gpu"):
         raise ArgumentTypeError(f"type torch.cuda.{kind.__name__} not available: there is no GPU")
-    warnings.warn(_OLD, FutureWarning, stacklevel=2)
+    caution_once(_OLD)
     set_default_device("cuda" if kind.is_cuda else "cpu")
     dtypes.set_default(kind.dtype)

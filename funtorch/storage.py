@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .cautions import caution_once
 from .core.handle import Handle, make, value_of
 from .devices import device
 from .dtypes import dtype
@@ -208,9 +209,10 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 def storage(self: Tensor) -> TypedStorage:
     """The elements that this Tensor shares with its views, as a flat row, for reading."""
+    caution_once("TypedStorage is deprecated: UntypedStorage will be the only storage class. Use tensor.untyped_storage().")
     return TypedStorage(self)
 
 
 registry.add_method("untyped_storage", untyped_storage)
 registry.add_method("storage", storage)
-registry.add_method("_typed_storage", storage)
+registry.add_method("_typed_storage", lambda self: TypedStorage(self))

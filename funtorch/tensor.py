@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
 from . import devices, dtypes
+from .cautions import caution, caution_once
 from .core import handle
 from .core.engine import CONCRETE
 from .core.gradients import check_gradient, hook_accumulation, hook_gradient, retain_gradient
@@ -32,6 +35,21 @@ from .size import Size
 
 as_size = tuple.__new__  # without the checks of `Size`
 ONE_VALUE = "a Tensor with {} elements cannot be converted to Scalar"
+
+
+TO_NUMBER = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior: the gradient ends there. Consider "
+    "using tensor.detach() first."
+)
+PACKAGE = str(Path(__file__).parent)
+
+
+def _warn_of_no_leaf() -> None:
+    if not sys._getframe(2).f_code.co_filename.startswith(PACKAGE):
+        caution(
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed, and backward() does not fill it. Call "
+            ".retain_grad() on the Tensor before, or look at the leaf that it was computed from."
+        )
 
 
 class Tensor(Handle):
@@ -67,6 +85,8 @@ class Tensor(Handle):
         new._payload = value_of(data)
         new._birth = data._birth
         if requires_grad:
+            if data.dtype.category < dtypes.FLOAT:
+                raise OpError("Only Tensors of floating point and complex dtype can require gradients")
             new.requires_grad_()
         return announce(new)
 
@@ -236,6 +256,8 @@ class Tensor(Handle):
     def grad(self) -> Any:
         if state.recorder is not None:
             state.recorder.read_grad(self)
+        if self._grad is None and self._node is not None and not self._retains:
+            _warn_of_no_leaf()
         return self._grad
 
     @grad.setter
@@ -409,9 +431,13 @@ class Tensor(Handle):
         return int(self._real_number())
 
     def __float__(self) -> float:
+        if self._requires:
+            caution_once(TO_NUMBER)
         return float(self._real_number())
 
     def __complex__(self) -> complex:
+        if self._requires:
+            caution_once(TO_NUMBER)
         return complex(self._number())
 
     def __index__(self) -> int:

@@ -23,7 +23,8 @@ REFUSED = {
     "cuda.synchronize": (), "cuda.current_device": (), "cuda.get_device_name": (), "cuda.get_device_capability": (), "cuda.get_device_properties": (0,),
     "cuda.mem_get_info": (), "cuda.Stream": (), "cuda.Event": (), "cuda.current_stream": (), "cuda.default_stream": (), "cuda.initial_seed": (),
     "cuda.get_rng_state": (), "cuda.init": (), "cuda.ipc_collect": (), "cuda.FloatTensor": (1,), "accelerator.synchronize": (),
-    "accelerator.current_device_index": (), "accelerator.set_device_index": (0,), "mps.empty_cache": (),
+    "accelerator.current_device_index": (), "accelerator.set_device_index": (0,), "mps.empty_cache": (), "accelerator.current_stream": (),
+    "accelerator.empty_host_cache": (), "accelerator.reset_accumulated_memory_stats": (),
 }  # fmt: skip
 
 

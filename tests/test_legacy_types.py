@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import funtorch
+from funtorch import cautions
 
 NAMES = [f"{word}Tensor" for word in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")]
 MADE = [(), (2, 3), ([1, 0],), ([[1, 2], [0, 3]],), ((1, 2),), (np.array([1.0, 0.0]),), (0,)]
@@ -55,7 +56,7 @@ def test_what_is_no_tensor(make):
             make(lib)
 
 
-def test_the_default_type():
+def test_the_default_type(monkeypatch):
     def default(lib, kind):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,7 +68,8 @@ def test_the_default_type():
             wanted = "float64" if "Double" in str(kind) else "float32"
             assert str(funtorch.tensor(1.0).dtype) == f"torch.{wanted}"
             assert str(funtorch.zeros(1).device) == "cpu"
-        with pytest.warns(FutureWarning, match="deprecated"):
+        monkeypatch.setattr(cautions, "_given", set())
+        with pytest.warns(UserWarning, match="deprecated"):
             funtorch.set_default_tensor_type(funtorch.FloatTensor)
         with pytest.raises(TypeError, match="torch.NoTensor"):
             default(funtorch, "torch.NoTensor")

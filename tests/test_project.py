@@ -23,7 +23,7 @@ LONGEST_FUNCTION = 60
 
 # Each layer may import itself and what stands above it. A name is a file or folder under funtorch/.
 LAYERS = (
-    ("errors", "dtypes", "devices", "layouts", "printing", "size", "version", "utils.hooks"),
+    ("errors", "cautions", "dtypes", "devices", "layouts", "printing", "size", "version", "utils.hooks"),
     ("core",),
     ("tensor", "composite_tensor", "overrides"),
     ("ops", "sparse", "masked_tensors", "return_types", "numbers_info"),

@@ -36,16 +36,51 @@ def test_switches_can_be_set_and_read():
     cudnn.benchmark = before
 
 
-def test_which_attention_runs_is_only_noted():
+def test_which_kernels_attention_may_use():
     cuda = funtorch.backends.cuda
     kinds = ("flash", "math", "mem_efficient", "cudnn")
-    with cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
+    with pytest.warns(FutureWarning, match="sdpa_kernel"), cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
         assert [getattr(cuda, f"{kind}_sdp_enabled")() for kind in kinds] == [False, True, True, False]
     for kind in kinds:
         getattr(cuda, f"enable_{kind}_sdp")(False)
         assert not getattr(cuda, f"{kind}_sdp_enabled")()
         getattr(cuda, f"enable_{kind}_sdp")(True)
         assert getattr(cuda, f"{kind}_sdp_enabled")()
+
+
+def test_the_precision_of_float32_by_its_newer_name():
+    backends = funtorch.backends
+    assert (backends.fp32_precision, backends.cuda.matmul.fp32_precision) == ("none", "none")
+    before = funtorch.get_float32_matmul_precision()
+    try:
+        for word, older in (("tf32", "high"), ("ieee", "highest")):
+            backends.fp32_precision = word
+            assert (backends.cuda.matmul.fp32_precision, funtorch.get_float32_matmul_precision()) == (word, older)
+        with pytest.raises(RuntimeError, match="precision"):
+            backends.fp32_precision = "quick"
+        with pytest.raises(AttributeError, match="Unknown attribute"):
+            backends.cuda.matmul.allow_tf33 = True
+    finally:
+        backends.fp32_precision = "none"
+        funtorch.set_float32_matmul_precision(before)
+
+
+def test_switches_of_libraries_that_are_not_used():
+    backends = funtorch.backends
+    assert str(backends.cuda.preferred_linalg_library()) == str(torch.backends.cuda.preferred_linalg_library())
+    assert str(backends.cuda.preferred_blas_library("cublaslt")) == "_BlasBackend.Cublaslt"
+    backends.cuda.preferred_blas_library("cublas")
+    with pytest.raises(RuntimeError, match="default, cusolver, magma"):
+        backends.cuda.preferred_linalg_library("lapack")
+    with backends.mkl.verbose(backends.mkl.VERBOSE_ON), backends.mkldnn.flags(enabled=True), backends.nnpack.flags(enabled=True):
+        assert backends.mkldnn.enabled and backends.nnpack.enabled
+    assert not (backends.mkldnn.enabled or backends.nnpack.enabled or backends.flags_frozen())
+    assert backends.opt_einsum.get_opt_einsum().__name__ == "opt_einsum"
+    x = funtorch.ones(1, 1, 2, 8)
+    assert not backends.cuda.can_use_flash_attention(backends.cuda.SDPAParams(x, x, x, None, 0.0, False, False))
+    if not funtorch.cuda.is_available():
+        with pytest.raises(RuntimeError, match="no cuda device"):
+            backends.cuda.cufft_plan_cache.max_size = 3
 
 
 def test_other_backends():
@@ -159,3 +194,11 @@ def test_importing_leaves_these_to_be_loaded_when_used():
         "import funtorch, sys; print([m for m in ('cuda','backends','jit','profiler','optim') if f'funtorch.{m}' in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("wrong", ["int32", "complex64", "float8_e4m3fn"])
+def test_types_that_are_no_default(wrong):
+    for lib in (torch, funtorch):
+        with pytest.raises(TypeError):
+            lib.set_default_dtype(getattr(lib, wrong))
+        assert lib.get_default_dtype() is lib.float32

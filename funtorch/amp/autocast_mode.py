@@ -67,13 +67,13 @@ class autocast:  # noqa: N801
     def _possible(self) -> bool:
         """Whether such casts can be made here; warns if not."""
         if self.device == "cuda" and not cuda.is_available():
-            why = "User provided device_type of 'cuda', but CUDA is not available. Disabling"
+            why = "CUDA is not available or torch_xla is imported. Disabling autocast."
         elif self.device in ("tpu", "xla") and not accelerator.is_available():
             why = f"User provided device_type of '{self.device}', but there is no such device. Disabling"
         elif self.fast_dtype not in SUPPORTED.get(self.device, (self.fast_dtype,)):
             why = (
-                f"In CPU autocast, but the target dtype {self.fast_dtype} is not supported. Disabling autocast.\n"
-                "CPU Autocast only supports dtype of torch.bfloat16, torch.float16 currently."
+                "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
+                f"CPU Autocast only supports dtypes of torch.bfloat16, torch.float16 currently, not {self.fast_dtype}."
             )
         else:
             return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +15,20 @@ from ..ops import registry
 from ..tensor import Tensor
 from .settings import known
 
-READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
+MIDWAY = "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after scaler.update()."
+
+
+class OptState(enum.Enum):
+    """Where an optimiser is between two updates."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
+def _refresh_per_optimizer_state() -> dict[str, Any]:
+    """What is known of an optimiser before its gradients are looked at."""
+    return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
 class GradScaler:
@@ -60,8 +75,8 @@ class GradScaler:
         self._growth_interval = growth_interval
         self._init_growth_tracker = 0
         self._growth_tracker: Tensor | None = None
-        self._stages: dict[int, str] = {}  # by optimiser, since the last update
-        self._found: dict[int, Tensor] = {}
+        # By id, since the last update.
+        self._per_optimizer_states: dict[int, dict[str, Any]] = defaultdict(_refresh_per_optimizer_state)
 
     def _possible(self) -> bool:
         if self._device == "cuda" and not cuda.is_available():
@@ -85,7 +100,9 @@ class GradScaler:
             return outputs
         scale, _ = self._state()
         if isinstance(outputs, Tensor):
-            return outputs * scale.to(outputs.dtype) if outputs.dtype != scale.dtype else outputs * scale
+            if outputs.dtype.itemsize == 2 and outputs.dim():  # in that type the scale itself may be infinite
+                return (outputs.float() * scale).to(outputs.dtype)
+            return outputs * scale
         if isinstance(outputs, Iterable) and not isinstance(outputs, (str, bytes)):
             made = [self.scale(each) for each in outputs]
             return type(outputs)(made) if isinstance(outputs, (list, tuple)) else iter(made)  # type: ignore[call-arg]
@@ -98,14 +115,21 @@ class GradScaler:
         """
         if not self._enabled:
             return
-        stage = self._stages.get(id(optimizer), READY)
-        if stage == UNSCALED:
+        stage = self._stage(optimizer)
+        if stage is OptState.UNSCALED:
             raise OpError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == STEPPED:
+        if stage is OptState.STEPPED:
             raise OpError("unscale_() is being called after step().")
         self._check_scaled("unscale_")
-        self._found[id(optimizer)] = self._unscale(optimizer)
-        self._stages[id(optimizer)] = UNSCALED
+        self._look_into(optimizer, False)
+
+    def _stage(self, optimizer: Any) -> OptState:
+        return self._per_optimizer_states[id(optimizer)]["stage"]  # type: ignore[no-any-return]
+
+    def _look_into(self, optimizer: Any, halves: bool) -> None:
+        found = self._unscale(optimizer, halves)
+        kept = {} if found is None else {found.device: found}
+        self._per_optimizer_states[id(optimizer)] = {"stage": OptState.UNSCALED, "found_inf_per_device": kept}
 
     def _check_scaled(self, attempted: str) -> None:
         if self._scale is None:
@@ -114,21 +138,25 @@ class GradScaler:
                 "scaler.scale(loss or outputs) earlier in the iteration."
             )
 
-    def _unscale(self, optimizer: Any) -> Tensor:
-        """Whether a gradient has an infinity or NaN, as a Tensor; the gradients are divided."""
+    def _unscale(self, optimizer: Any, halves: bool) -> Tensor | None:
+        """Whether a gradient has an infinity or NaN, as a Tensor, None without gradients; these are divided.
+
+        ``halves``: gradients of float16 may be among them.
+        """
         assert self._scale is not None
         inverse = self._scale.double().reciprocal().float()
-        found = _full(0.0)
+        found: Tensor | None = None
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 grad = parameter.grad
                 if grad is None:
                     continue
-                if grad.dtype is float16:
+                if grad.dtype is float16 and not halves:
                     raise ArgumentValueError("Attempting to unscale FP16 gradients.")
                 grad = grad.detach()
-                found = found.maximum((~grad.isfinite()).any().to(found.dtype))
-                grad.mul_(inverse.to(grad.dtype))
+                bad = (~grad.isfinite()).any().float()
+                found = bad if found is None else found.maximum(bad)
+                grad.copy_(grad.float() * inverse) if grad.dtype is float16 else grad.mul_(inverse.to(grad.dtype))
         return found
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -141,18 +169,19 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise OpError("Closure use is not currently supported if GradScaler is enabled.")
-        stage = self._stages.get(id(optimizer), READY)
-        if stage == STEPPED:
+        stage = self._stage(optimizer)
+        if stage is OptState.STEPPED:
             raise OpError("step() has already been called since the last update().")
         self._check_scaled("step")
-        if stage == READY:
-            self.unscale_(optimizer)
-        if all(p.grad is None for group in optimizer.param_groups for p in group["params"]):
+        if stage is OptState.READY:  # PyTorch's fused optimisers divide by themselves, also in float16
+            self._look_into(optimizer, bool(optimizer.defaults.get("fused")))
+        known_of = self._per_optimizer_states[id(optimizer)]
+        if not known_of["found_inf_per_device"]:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         result = None
-        if not self._found[id(optimizer)].item():
+        if not any(found.item() for found in known_of["found_inf_per_device"].values()):
             result = optimizer.step(*args, **kwargs)
-        self._stages[id(optimizer)] = STEPPED
+        known_of["stage"] = OptState.STEPPED
         return result
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
@@ -175,14 +204,15 @@ class GradScaler:
             else:
                 scale.fill_(float(new_scale))
         else:
-            if not self._found:
+            looked = [x for each in self._per_optimizer_states.values() for x in each["found_inf_per_device"].values()]
+            if not looked:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            self._adapt(scale, tracker)
-        self._stages, self._found = {}, {}
+            self._adapt(scale, tracker, looked)
+        self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
-    def _adapt(self, scale: Tensor, tracker: Tensor) -> None:
+    def _adapt(self, scale: Tensor, tracker: Tensor, looked: list[Tensor]) -> None:
         """Back off, or count, or grow: without asking, so that it can be part of a program."""
-        found = sum(self._found.values(), _full(0.0)) > 0
+        found = sum(looked, _full(0.0)) > 0
         good = tracker + 1
         grown = scale * self._growth_factor
         grows = (good == self._growth_interval) & grown.isfinite()
@@ -238,6 +268,12 @@ class GradScaler:
             "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
             "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker(),
         }  # fmt: skip
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled. Raises AssertionError midway between two updates."""
+        if self._enabled and self._per_optimizer_states:
+            raise AssertionError(MIDWAY)
+        return self.__dict__.copy()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Put back what `state_dict` gave. Raises RuntimeError for an empty one."""

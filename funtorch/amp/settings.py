@@ -10,10 +10,11 @@ import numpy as np
 from ..core import casting
 from ..core.state import state
 from ..dtypes import as_dtype, bfloat16, dtype, float16
-from ..errors import OpError
+from ..errors import ArgumentTypeError, OpError
 
-KINDS = {"cpu": "cpu", "cuda": "gpu", "gpu": "gpu", "tpu": "gpu", "xla": "gpu"}  # the table of each device's name
-_DEFAULTS = {"cpu": bfloat16, "cuda": float16, "gpu": float16, "tpu": bfloat16, "xla": bfloat16}
+# The table of each device's name. The last ones are PyTorch's, of which there are none here: nothing is cast for them.
+KINDS = {"cpu": "cpu", "cuda": "gpu", "gpu": "gpu", "tpu": "gpu", "xla": "gpu", "mps": "none", "xpu": "none"}
+_DEFAULTS = {"cpu": bfloat16, "cuda": float16, "gpu": float16, "tpu": bfloat16, "xla": bfloat16, "mps": float16, "xpu": float16}
 
 
 class Settings(threading.local):
@@ -30,7 +31,10 @@ settings = Settings()
 
 
 def known(device_type: str, who: str) -> str:
-    """``device_type``, if there is autocast for it. Raises RuntimeError otherwise."""
+    """``device_type``, if there is autocast for it. Raises TypeError for what is no name, RuntimeError for another one."""
+    if not isinstance(device_type, str):
+        found = type(device_type).__name__
+        raise ArgumentTypeError(f"{who}: argument 'device_type' (position 1) must be str, not {found}")
     if device_type not in KINDS:
         raise OpError(f"{who}: User specified an unsupported autocast device_type '{device_type}'")
     return device_type

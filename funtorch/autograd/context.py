@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.engine import CONCRETE
 from ..core.generators import default_generator
 from ..core.handle import Handle, value_of
 from ..core.op import is_differentiable
@@ -15,7 +16,7 @@ from ..core.python_node import applied
 from ..core.recompute import Recomputed
 from ..core.state import state
 from ..core.tape import Packed
-from ..core.trees import flatten, unflatten
+from ..core.trees import flatten_plain, unflatten
 from ..core.variables import depends, frozen
 from ..core.views import concrete
 from ..errors import OpError
@@ -83,6 +84,7 @@ class Kept:
         self.inputs: Sequence[Any] = ()
         self.of_output: dict[int, int] = {}  # by place among the Tensors of ctx: the number of the output
         self.between: list[int] = []  # the places of those that are neither input nor output
+        self.leaves: dict[int, tuple[Handle, Handle]] = {}  # leaves of the graph, and what they were, by what they were
 
     def find(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[int]:
         """Look through ``ctx``; the numbers of the outputs that are kept."""
@@ -103,7 +105,9 @@ class Kept:
         """Keep what is in ``ctx`` as it is now, whatever is written later."""
         ctx = self.body.ctx
         held, spec = _tensors(ctx)
-        ctx._saved, attributes = unflatten(spec, [frozen(t) if isinstance(t, Handle) else t for t in held])
+        kept = [frozen(t) if isinstance(t, Handle) else t for t in held]
+        self.leaves = {id(now): (t, now) for t, now in zip(held, kept, strict=True) if _is_plain_leaf(t)}
+        ctx._saved, attributes = unflatten(spec, kept)
         ctx.__dict__.update(attributes)
         if state.saved_hooks is not None:
             ctx._saved = tuple(t if t is None or place in self.of_output else Packed(t) for place, t in enumerate(ctx._saved))
@@ -111,15 +115,17 @@ class Kept:
 
     @contextlib.contextmanager
     def lent(self, application: Any) -> Iterator[None]:
-        """Within: the Tensors of ``ctx`` have their histories."""
+        """Within: the Tensors of ``ctx`` have their histories, and a leaf that is as it was is itself: a Parameter, with its attributes."""
         ctx = self.body.ctx
+        plain = not application.open and not state.levels and state.recorder is None
+        leaves = self.leaves if plain else {}
         between = self.between if state.grad and any(map(depends, self.inputs)) else []
-        if not between and not self.of_output and not application.open:
+        if not between and not self.of_output and not application.open and not leaves:
             yield
             return
         held, spec = _tensors(ctx)
         before = (ctx._saved, dict(ctx.__dict__))
-        full = [application.seen(t) if isinstance(t, Handle) else t for t in held]
+        full = [_itself(*leaves[id(t)]) if id(t) in leaves else application.seen(t) if isinstance(t, Handle) else t for t in held]
         for place, number in self.of_output.items():
             full[place] = application.result(number)
         if between:
@@ -158,6 +164,15 @@ def _same(new: Any, old: Handle) -> bool:
     return a is None or b is None or np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)
 
 
+def _is_plain_leaf(value: Any) -> bool:
+    return isinstance(value, Handle) and value._node is None and value._base is None and type(value._payload) in CONCRETE
+
+
+def _itself(leaf: Handle, kept: Handle) -> Handle:
+    """The leaf, unless it was written since."""
+    return leaf if leaf._payload is kept._payload and leaf._requires == kept._requires else kept
+
+
 def _tensors(ctx: FunctionCtx) -> tuple[list[Any], Any]:
     """What is saved and what is among the user's attributes: leaves and structure of ``(saved, attributes)``."""
-    return flatten((tuple(ctx._saved), {k: v for k, v in ctx.__dict__.items() if k not in _OWN}))
+    return flatten_plain((tuple(ctx._saved), {k: v for k, v in ctx.__dict__.items() if k not in _OWN}))

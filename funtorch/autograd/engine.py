@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,23 @@ from .graph import GradientEdge, tensor_at
 
 
 def _as_tuple(value: Any) -> tuple:
-    if isinstance(value, GradientEdge) or not isinstance(value, (tuple, list)):
-        return (value,)
-    return tuple(value)
+    """One Tensor as a tuple of it; anything else is gone through once: a list, a dict's values, a module's ``parameters()``."""
+    return (value,) if isinstance(value, (Handle, GradientEdge)) else tuple(value)
+
+
+def _as_inputs(inputs: Any, asked: str) -> tuple:
+    """The Tensors for which gradients are asked; a dict's are its values."""
+    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+        raise ArgumentTypeError(
+            f"`inputs` argument to `{asked}()` must be a dict, not {type(inputs).__name__}: pass its values() instead"
+        )
+    found = _as_tuple(inputs.values() if type(inputs) is dict else inputs)
+    if not found:
+        raise OpError(f"`inputs` argument to `{asked}()` cannot be empty.")
+    for each in found:
+        if not isinstance(each, (Handle, GradientEdge)):
+            raise OpError(f"all inputs have to be Tensors or GradientEdges, but got {type(each).__name__}")
+    return tuple(map(tensor_at, found))
 
 
 def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
@@ -79,10 +93,11 @@ def backward(
         grad_tensors: their cotangents, of the same shapes; None stands for one where there is a single element.
         retain_graph: keep the graph for another walk (default: ``create_graph``).
         create_graph: record the walk itself, for derivatives of higher order.
-        inputs: the only Tensors whose ``.grad`` is to change.
+        inputs: the only Tensors whose ``.grad`` is to change: one, several, or a dict of them.
 
     Raises:
         RuntimeError: a tensor is on no graph, has several elements and no cotangent, or its graph was freed.
+        TypeError: ``inputs`` is a mapping that is no dict.
 
     >>> import funtorch as torch
     >>> x = torch.tensor(3.0, requires_grad=True)
@@ -91,24 +106,21 @@ def backward(
     tensor(6.)
     """
     roots = tuple(map(tensor_at, _as_tuple(tensors)))
-    given = _as_tuple(grad_tensors if grad_tensors is not None else grad_variables)
-    if given == (None,):
-        given = (None,) * len(roots)
+    if grad_tensors is None:
+        grad_tensors = grad_variables
+    given = (None,) * len(roots) if grad_tensors is None else _as_tuple(grad_tensors)
     _checked_roots(roots)
     roots, given = _on_tape(roots, given)
-    if inputs is not None and not len(_as_tuple(inputs)):
-        raise OpError("`inputs` argument to `backward()` cannot be empty.")
+    wanted = None if inputs is None else [followed(t) for t in _as_inputs(inputs, "backward")]
     cotangents = _cotangents(roots, given, create_graph)
-    targets = None if inputs is None else [place_of(followed(tensor_at(t))) for t in _as_tuple(inputs)]
+    targets = None if wanted is None else list(map(place_of, wanted))
     olds = None if create_graph else _held_gradients
     with recording(create_graph), noted("backward"):
         places, grads = differentiate(
             roots, cotangents, targets, create_graph=create_graph,
             retain_graph=create_graph if retain_graph is None else retain_graph, olds=olds,
         )  # fmt: skip
-    receivers = [_leaf_at(place) for place in places]
-    if inputs is not None:
-        receivers = [followed(tensor_at(t)) for t in _as_tuple(inputs)]
+    receivers = list(map(_leaf_at, places)) if wanted is None else wanted
     for tensor, grad in zip(receivers, grads, strict=True):
         if grad is None or tensor is None:
             continue
@@ -192,12 +204,12 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple:
+) -> Any:
     """The gradients of ``outputs`` with respect to ``inputs``, summed over outputs; nothing is accumulated.
 
     Args:
         outputs: Tensors that require grad.
-        inputs: Tensors on their graph.
+        inputs: Tensors on their graph: one, several (anything that can be gone through), or a dict of them.
         grad_outputs: cotangents of the outputs; None stands for one where there is a single element.
         retain_graph, create_graph: as in `backward`.
         allow_unused: give None for an input that isn't on the graph, instead of raising.
@@ -205,17 +217,18 @@ def grad(
         materialize_grads: give zeros in place of None.
 
     Returns:
-        One Tensor for each input, of its shape and dtype.
+        A tuple of one Tensor for each input, of its shape and dtype; for a dict, a dict with its keys.
 
     Raises:
         RuntimeError: an input does not require grad, isn't on the graph, or the graph was freed.
+        TypeError: ``inputs`` is a mapping that is no dict.
 
     >>> import funtorch as torch
     >>> x = torch.tensor(3.0, requires_grad=True)
     >>> torch.autograd.grad(x**2, x)
     (tensor(6.),)
     """
-    roots, wanted = tuple(map(tensor_at, _as_tuple(outputs))), tuple(map(tensor_at, _as_tuple(inputs)))
+    roots, wanted = tuple(map(tensor_at, _as_tuple(outputs))), _as_inputs(inputs, "grad")
     given = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
     if materialize_grads and allow_unused is False:
         raise ArgumentValueError(
@@ -223,20 +236,22 @@ def grad(
         )
     _checked_roots(roots)
     roots, given = _on_tape(roots, given)
-    if not wanted:
-        raise OpError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
     for tensor in wanted:
-        if not isinstance(tensor, Handle) or not tensor.requires_grad:
+        if not tensor.requires_grad:
             raise OpError("One of the differentiated Tensors does not require grad")
     keep = create_graph if retain_graph is None else retain_graph
     asked, wanted = wanted, tuple(map(followed, wanted))
     if is_grads_batched:
-        return _batched_grad(roots, wanted, given, keep, create_graph, bool(allow_unused or materialize_grads), materialize_grads)
-    with recording(create_graph):
-        grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
-    return _as_asked(asked, _finished(wanted, grads, bool(allow_unused), materialize_grads))
+        found = _batched_grad(
+            roots, wanted, given, keep, create_graph, bool(allow_unused or materialize_grads), materialize_grads
+        )
+    else:
+        with recording(create_graph):
+            grads = gradients(roots, wanted, _cotangents(roots, given, create_graph), keep, create_graph)
+        found = _as_asked(asked, _finished(wanted, grads, bool(allow_unused), materialize_grads))
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
 
 
 def _on_tape(roots: Sequence[Any], given: Sequence[Any]) -> tuple[tuple, tuple]:

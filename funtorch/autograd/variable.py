@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..cautions import caution
 from ..core.handle import Handle
 from ..tensor import Tensor
 
@@ -26,5 +27,7 @@ class Variable(metaclass=VariableMeta):
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        if volatile:
+            caution("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         tensor = data if isinstance(data, Handle) else Tensor(*(() if data is None else (data,)))
         return tensor.detach().requires_grad_(requires_grad)

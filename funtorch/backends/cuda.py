@@ -1,12 +1,35 @@
-"""Switches of CUDA's libraries: TF32 is JAX's precision of matrix products; which attention runs is XLA's choice."""
+"""Switches of CUDA's libraries: TF32 is JAX's precision of matrix products; which kernels attention may use."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+import enum
+from typing import Any
 
 from ..cuda import is_available as _gpu_there
+from ..cuda.devices import GPUS
+from ..errors import OpError
 from ..matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
+from .attention_kernels import (  # noqa: F401
+    SDPAParams,
+    allow_fp16_bf16_reduction_math_sdp,
+    can_use_cudnn_attention,
+    can_use_efficient_attention,
+    can_use_flash_attention,
+    cudnn_sdp_enabled,
+    enable_cudnn_sdp,
+    enable_flash_sdp,
+    enable_math_sdp,
+    enable_mem_efficient_sdp,
+    flash_sdp_enabled,
+    fp16_bf16_reduction_math_sdp_allowed,
+    is_flash_attention_available,
+    math_sdp_enabled,
+    mem_efficient_sdp_enabled,
+    sdp_kernel,
+)
+
+_WORDS = {"none": "", "ieee": "highest", "tf32": "high"}
+_said = ["none"]
 
 
 class MatmulSwitches:
@@ -15,6 +38,24 @@ class MatmulSwitches:
     allow_fp16_reduced_precision_reduction = True
     allow_bf16_reduced_precision_reduction = True
     allow_fp16_accumulation = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not hasattr(type(self), name):
+            raise AttributeError(f"Unknown attribute {name}")
+        super().__setattr__(name, value)
+
+    @property
+    def fp32_precision(self) -> str:
+        """How float32 matrices are multiplied: "ieee", "tf32", or "none" as long as nothing was said."""
+        return _said[0]
+
+    @fp32_precision.setter
+    def fp32_precision(self, value: str) -> None:
+        if value not in _WORDS:
+            raise OpError(f"Invalid precision: {value!r} is not one of {', '.join(map(repr, _WORDS))}")
+        _said[0] = value
+        if value != "none":
+            set_float32_matmul_precision(_WORDS[value])
 
     @property
     def allow_tf32(self) -> bool:
@@ -27,7 +68,6 @@ class MatmulSwitches:
 
 
 matmul = MatmulSwitches()
-_attention = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
 
 
 def is_built() -> bool:
@@ -35,54 +75,75 @@ def is_built() -> bool:
     return _gpu_there()
 
 
-def flash_sdp_enabled() -> bool:
-    """What `enable_flash_sdp` was told."""
-    return _attention["flash"]
+class _LinalgBackend(enum.Enum):
+    Default, Cusolver, Magma = range(3)
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
 
 
-def enable_flash_sdp(enabled: bool) -> None:
-    """Kept, and read back: one form of attention serves all."""
-    _attention["flash"] = enabled
+class _BlasBackend(enum.Enum):
+    Default, Cublas, Cublaslt, Ck = range(4)
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
 
 
-def math_sdp_enabled() -> bool:
-    """What `enable_math_sdp` was told."""
-    return _attention["math"]
+_libraries: dict[type, Any] = {_LinalgBackend: _LinalgBackend.Default, _BlasBackend: _BlasBackend.Cublas}
 
 
-def enable_math_sdp(enabled: bool) -> None:
-    """Kept, and read back: one form of attention serves all."""
-    _attention["math"] = enabled
+def _preferred(kind: Any, backend: Any) -> Any:
+    words = {each.name.lower(): each for each in kind}
+    if isinstance(backend, str):
+        if backend not in words:
+            raise OpError(f"Unknown input value. Choose from: {', '.join(words)}.")
+        backend = words[backend]
+    if backend is not None:
+        if not isinstance(backend, kind):
+            raise OpError("Unknown input value type.")
+        _libraries[kind] = backend
+    return _libraries[kind]
 
 
-def mem_efficient_sdp_enabled() -> bool:
-    """What `enable_mem_efficient_sdp` was told."""
-    return _attention["mem_efficient"]
+def preferred_linalg_library(backend: Any = None) -> Any:
+    """Kept, and read back: XLA chooses. Raises RuntimeError for a word that PyTorch does not know."""
+    return _preferred(_LinalgBackend, backend)
 
 
-def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Kept, and read back: one form of attention serves all."""
-    _attention["mem_efficient"] = enabled
+def preferred_blas_library(backend: Any = None) -> Any:
+    """Kept, and read back: XLA chooses. Raises RuntimeError for a word that PyTorch does not know."""
+    return _preferred(_BlasBackend, backend)
 
 
-def cudnn_sdp_enabled() -> bool:
-    """What `enable_cudnn_sdp` was told."""
-    return _attention["cudnn"]
+class PlanCache:
+    """``torch.backends.cuda.cufft_plan_cache``: XLA keeps its plans by itself. Every look raises RuntimeError without a GPU."""
+
+    def __init__(self) -> None:
+        self._most = 4096
+
+    @property
+    def size(self) -> int:
+        """0."""
+        GPUS.index()
+        return 0
+
+    @property
+    def max_size(self) -> int:
+        """What was set; 4096 at first."""
+        GPUS.index()
+        return self._most
+
+    @max_size.setter
+    def max_size(self, value: int) -> None:
+        GPUS.index()
+        self._most = value
+
+    def clear(self) -> None:
+        """Nothing."""
+        GPUS.index()
+
+    def __getitem__(self, device: Any) -> PlanCache:
+        return self
 
 
-def enable_cudnn_sdp(enabled: bool) -> None:
-    """Kept, and read back: one form of attention serves all."""
-    _attention["cudnn"] = enabled
-
-
-@contextlib.contextmanager
-def sdp_kernel(
-    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True,
-) -> Iterator[None]:  # fmt: skip
-    """The four switches as given, inside; as they were, after."""
-    before = dict(_attention)
-    _attention.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
-    try:
-        yield
-    finally:
-        _attention.update(before)
+cufft_plan_cache = PlanCache()

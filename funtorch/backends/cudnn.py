@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 from ..cuda import is_available as _gpu_there
 
@@ -12,11 +14,17 @@ benchmark = False
 benchmark_limit = 10
 deterministic = False
 allow_tf32 = True
+conv, rnn = SimpleNamespace(fp32_precision="tf32"), SimpleNamespace(fp32_precision="tf32")
 
 
 def is_available() -> bool:
     """Whether there is a GPU, with which XLA uses cuDNN."""
     return _gpu_there()
+
+
+def is_acceptable(tensor: Any) -> bool:
+    """Whether a Tensor is one for cuDNN: on a GPU, of floats."""
+    return bool(enabled and tensor.is_cuda and tensor.dtype.is_floating_point)
 
 
 def version() -> int | None:

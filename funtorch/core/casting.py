@@ -35,7 +35,7 @@ def _policies(lower: str, full: str, widest: str) -> dict[str, str]:
 _PRODUCTS = """
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc bmm mm linalg.vecdot baddbmm addmm addbmm
     linear matmul scaled_dot_product_attention tensordot inner chain_matmul linalg.multi_dot linalg.matrix_power prelu cov
-    corrcoef lstm rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell
+    corrcoef lstm.input rnn_tanh.input rnn_tanh.data rnn_relu.input rnn_relu.data rnn_tanh_cell rnn_relu_cell
 """
 _LOSSES = """
     mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss smooth_l1_loss cross_entropy l1_loss
@@ -58,7 +58,7 @@ POLICIES = {
         "stack cat index_copy",
     ),
     "gpu": _policies(
-        _PRODUCTS + " addmv addr mv gru gru_cell lstm_cell",
+        _PRODUCTS + " addmv addr mv lstm.data gru.input gru.data gru_cell lstm_cell",
         _LOSSES
         + """
         acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm group_norm
@@ -132,6 +132,20 @@ def _cast(x: Any, dtype: np.dtype, casting: Casting) -> Any:
     return made
 
 
+def policy_of(name: str, args: Sequence[Any]) -> tuple[str | None, np.dtype | None]:
+    """How the arguments of the function ``name`` are cast on this thread, and autocast's type; None where they aren't."""
+    casting = state.autocast
+    if casting is None:
+        return None, None
+    kind = _kind(_flat(args))
+    lower = casting.types.get(kind)
+    return (None if lower is None else POLICIES.get(kind, {}).get(name)), lower
+
+
+def _flat(args: Sequence[Any]) -> list[Any]:
+    return [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
+
+
 def function_key(name: str, namespace: str) -> str | None:
     """The name of a function in the tables, or None if none of them has it."""
     key = name if namespace in ("torch", "nn.functional") else f"{namespace}.{name}"
@@ -139,7 +153,7 @@ def function_key(name: str, namespace: str) -> str | None:
 
 
 def casting_first(fn: Callable, name: str, namespace: str) -> Callable:
-    """``fn`` with its arguments cast, and with no casts inside; itself if no table has it."""
+    """``fn`` with its arguments cast, unless it writes into a given Tensor, and with no casts inside; itself if no table has it."""
     key = function_key(name, namespace)
     if key is None:
         return fn
@@ -148,7 +162,11 @@ def casting_first(fn: Callable, name: str, namespace: str) -> Callable:
     def casting(*args: Any, **kwargs: Any) -> Any:
         if not active or state.autocast is None:
             return fn(*args, **kwargs)
-        given = cast_arguments(key, [*args, *kwargs.values()])
+        given = [*args, *kwargs.values()]
+        if policy_of(key, given)[0] is None:
+            return fn(*args, **kwargs)
+        if kwargs.get("out") is None:
+            given = cast_arguments(key, given)
         before, state.autocast = state.autocast, None
         try:
             return fn(*given[: len(args)], **dict(zip(kwargs, given[len(args) :], strict=True)))
@@ -160,19 +178,15 @@ def casting_first(fn: Callable, name: str, namespace: str) -> Callable:
 
 def cast_arguments(name: str, args: Sequence[Any]) -> list[Any]:
     """The arguments of the function ``name`` as autocast wants them on this thread; sequences of Tensors are cast within."""
-    casting = state.autocast
-    flat = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
-    kind = _kind(flat) if casting is not None else ""
-    lower = casting.types.get(kind) if casting is not None else None
-    policy = POLICIES.get(kind, {}).get(name)
-    if lower is None or policy is None:
+    casting, (policy, lower) = state.autocast, policy_of(name, args)
+    if casting is None or policy is None or lower is None:
         return list(args)
     if policy == LOWER:
         dtype = lower
     elif policy == FULL:
         dtype = np.dtype(np.float32)
     else:
-        found = {x._payload.dtype for x in flat if _castable(x)}
+        found = {x._payload.dtype for x in _flat(args) if _castable(x)}
         dtype = found.pop() if len(found) == 1 else np.dtype(np.float32)
 
     def each(x: Any) -> Any:

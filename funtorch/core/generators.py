@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..devices import CPU, device, jax_device
-from ..errors import ArgumentTypeError, OpError
-from .handle import make
+from ..errors import ArgumentTypeError, MissingError, OpError
+from .handle import Handle, make
 from .mersenne import MersenneTwister
 from .watcher import refuse
 
@@ -35,14 +35,14 @@ class Generator:
     tensor([0.4963])
     """
 
-    def __init__(self, device: Any = "cpu") -> None:
-        self.device = CPU if device == "cpu" else _of_generators(device)
+    def __init__(self, device: Any = None) -> None:
+        self.device = CPU if device is None or device == "cpu" else _of_generators(device)
         self.twister = MersenneTwister()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the sequence that belongs to ``seed``, and return the generator. Raises RuntimeError out of 64 bits."""
+        """Start the sequence that belongs to ``seed``, and return the generator. Raises RuntimeError for what is no whole number."""
         if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-            raise ArgumentTypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}")
+            raise OpError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}")
         refuse(SEEDS)
         self.twister.seed(int(seed))
         return self
@@ -65,8 +65,10 @@ class Generator:
 
     def set_state(self, new_state: Any) -> Generator:
         """Go on from a state that `get_state` gave."""
+        if not isinstance(new_state, Handle):
+            raise ArgumentTypeError(f"set_state(): expected a torch.ByteTensor, but got {type(new_state).__name__}")
         refuse(MOVES)
-        self.twister.set_state(np.asarray(new_state.numpy() if hasattr(new_state, "numpy") else new_state))
+        self.twister.set_state(np.asarray(new_state.numpy()))
         return self
 
     def mark(self) -> Any:
@@ -82,6 +84,22 @@ class Generator:
         new = Generator(self.device)
         new.twister = self.twister.copy()
         return new
+
+    def graphsafe_get_state(self) -> Generator:
+        """PyTorch has it for CUDA graphs. Raises NotImplementedError."""
+        raise MissingError("graphsafe_get_state() is not supported in this Generator; get_state() is")
+
+    def graphsafe_set_state(self, state: Generator) -> None:
+        """PyTorch has it for CUDA graphs. Raises NotImplementedError."""
+        raise MissingError("graphsafe_set_state() is not supported in this Generator; set_state() is")
+
+    def get_offset(self) -> int:
+        """PyTorch's GPU generators have an offset. Raises RuntimeError."""
+        raise OpError("get_offset(): this Generator does not use an offset")
+
+    def set_offset(self, offset: int) -> None:
+        """PyTorch's GPU generators have an offset. Raises RuntimeError."""
+        raise OpError("set_offset(): this Generator does not use an offset")
 
     def __reduce__(self) -> tuple:
         # As PyTorch pickles one: its device, then (seed, an offset that only GPUs have, state).
@@ -121,3 +139,8 @@ def get_rng_state() -> Any:
 def set_rng_state(new_state: Any) -> None:
     """Let the global generator go on from ``new_state``."""
     default_generator.set_state(new_state)
+
+
+def thread_safe_generator() -> None:
+    """None, which stands for the global generator: a DataLoader's workers are processes, and each has a generator of its own."""
+    return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
 
+from ..cautions import caution
 from ..errors import MissingError, OpError
 from .mersenne_state import MersenneState
 from .rounding import narrow
@@ -24,18 +24,21 @@ ALL_64_BITS = {"int64", "float64", "float32", "bfloat16"}
 
 def plan(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
     """Check the bounds and choose how to draw. Raises as :meth:`MersenneTwister.random` says."""
-    # Bounds of a floating type may be worth a warning, each time anew.
-    return (_known if dtype.kind in "iu" else _planned)(dtype, low, high)
+    draw, remarks = _planned(dtype, low, high)
+    for remark in remarks:
+        caution(remark)
+    return draw
 
 
-def _planned(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
+@functools.lru_cache(maxsize=256)
+def _planned(dtype: np.dtype, low: int | None, high: int | None) -> tuple[Draw, list[str]]:
     if low is None and high is None:
-        return _without_bounds(dtype)
+        return _without_bounds(dtype), []
     low = 0 if low is None else int(low)
     if high is None and low == INT64.min:
         if dtype.name not in ALL_64_BITS:
             raise OpError(f"random_ of all 64 bits handles only int64, double, float and bfloat16, got {dtype}")
-        return lambda source, n: narrow(source.words64(n).view(np.int64), dtype)
+        return lambda source, n: narrow(source.words64(n).view(np.int64), dtype), []
     if dtype.name not in DIGITS and dtype.kind not in "biu":
         raise OpError(f"random_ handles only integral, floating-point and boolean types, got {dtype}")
     if high is None:
@@ -51,13 +54,11 @@ def _planned(dtype: np.dtype, low: int | None, high: int | None) -> Draw:
                 f"random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
                 f"but got from={low} >= to={last + 1}"
             )
-    _check_range(dtype, low, last)
-    return _between(dtype, low, last - low + 1)
+    remarks = _check_range(dtype, low, last)
+    return _between(dtype, low, last - low + 1), remarks
 
 
-_known = functools.lru_cache(maxsize=256)(_planned)
-
-
+@functools.lru_cache(maxsize=256)
 def check_counts(dtype: np.dtype, n: int) -> None:
     """``randperm``'s check that ``dtype`` holds 0 ... n - 1. Raises RuntimeError, NotImplementedError."""
     if dtype.name not in WITHOUT_BOUNDS - {"bool"}:
@@ -124,7 +125,8 @@ def _moved_down(dtype: np.dtype, high: int) -> int:
     return before - 2 ** max(abs(high - 1).bit_length() - DIGITS[dtype.name], 0)
 
 
-def _check_range(dtype: np.dtype, low: int, last: int) -> None:
+def _check_range(dtype: np.dtype, low: int, last: int) -> list[str]:
+    """What to say of bounds that ``dtype`` holds, but not with all whole numbers up to them. Raises RuntimeError for others."""
     if dtype.name in DIGITS:
         greatest = float(ml_dtypes.finfo(dtype).max)
         least, exact = -greatest, 2 ** DIGITS[dtype.name]
@@ -132,13 +134,12 @@ def _check_range(dtype: np.dtype, low: int, last: int) -> None:
         info = None if dtype.kind == "b" else np.iinfo(dtype)
         least, greatest = (0, 1) if info is None else (int(info.min), int(info.max))
         exact = None
+    remarks = []
     for name, value in (("from", low), ("to - 1", last)):
         if not least <= value <= greatest:
             raise OpError(f"random_: {name}={value} is out of bounds for {dtype}")
         if exact is not None and abs(value) > exact:
-            warnings.warn(
-                f"random_: {name}={value} is outside [-{exact}, {exact}], and {dtype} holds only some "
-                "of the whole numbers out there",
-                UserWarning,
-                stacklevel=5,
+            remarks.append(
+                f"random_: {name}={value} is outside [-{exact}, {exact}], and {dtype} holds only some of the whole numbers out there"
             )
+    return remarks

@@ -18,13 +18,13 @@ from ..errors import MissingError, OpError, describe
 from . import categories, integers, samplers
 from .mersenne_state import MersenneState, parts
 from .normals import by_sixteen, in_turn
-from .permutation import grown, swapped
-from .rounding import functions, fused, narrow
+from .permutation import FEW, grown, swapped, swapped_in_turn
+from .rounding import FLOATS, functions, fused, narrow
 from .uniforms import law
 
 Shape = tuple[int, ...]
-REAL = {"complex64": np.dtype(np.float32), "complex128": np.dtype(np.float64)}
-FLOATS = ("float64", "float32", "float16", "bfloat16")
+REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+COUNTS = FLOATS | {np.dtype(kind) for kind in (np.uint8, np.int8, np.int16, np.int32, np.int64)}
 RANDPERM_64 = (2**32 - 1) // 20
 
 
@@ -46,7 +46,7 @@ class MersenneTwister(MersenneState):
         """
         dtype = np.dtype(dtype)
         if dtype.kind == "c":
-            return self.uniform((*shape, 2), REAL[dtype.name], low, high).view(dtype)[..., 0]
+            return self.uniform((*shape, 2), REAL[dtype], low, high).view(dtype)[..., 0]
         kind, fill = law(dtype, low, high)
         draw = self.bits53 if kind == np.float64 else self.bits24
         out = np.empty(math.prod(shape), dtype)
@@ -77,8 +77,8 @@ class MersenneTwister(MersenneState):
         _check_std(std)
         if isinstance(mean, np.ndarray) or isinstance(std, np.ndarray):
             return self._normal_of_arrays(shape, dtype, mean, std)
-        if dtype.name in REAL:
-            part = self.normal((*shape, 2), REAL[dtype.name], mean, std / math.sqrt(2), contiguous)
+        if dtype in REAL:
+            part = self.normal((*shape, 2), REAL[dtype], mean, std / math.sqrt(2), contiguous)
             return part.view(dtype)[..., 0]
         _check_floating("normal_kernel_cpu", dtype)
         n = math.prod(shape)
@@ -101,26 +101,24 @@ class MersenneTwister(MersenneState):
         dtype = np.dtype(dtype)
         if not rate > 0:
             raise OpError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
-        if dtype.name not in FLOATS:
-            raise OpError(
-                "Exponential distribution is a continuous probability distribution. "
-                f"dtype must be a floating point but you specified {dtype}"
-            )
+        _check_continuous("Exponential", dtype)
         return self._from_doubles(shape, dtype, lambda u, lib: -1.0 / rate * lib.log1p(-u))
 
     def geometric(self, shape: Shape, dtype: Any = np.float32, p: float = 0.5) -> np.ndarray:
-        """Trials up to the first success: ``geometric_``. Raises RuntimeError unless 0 < p < 1."""
+        """Trials up to the first success: ``geometric_``. Raises RuntimeError unless 0 < p < 1, NotImplementedError for bool and complex."""
         if not 0 < p < 1:
             raise OpError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-        scale = math.log1p(-p)
-        return self._from_doubles(shape, np.dtype(dtype), lambda u, lib: np.ceil(lib.log(u) / scale))
+        dtype, scale = np.dtype(dtype), math.log1p(-p)
+        if dtype not in COUNTS:
+            raise MissingError(f'"geometric_cpu" not implemented for {dtype}')
+        return self._from_doubles(shape, dtype, lambda u, lib: np.ceil(lib.log(u) / scale))
 
     def cauchy(self, shape: Shape, dtype: Any = np.float32, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
         """median + sigma tan(pi (u - 1/2)): ``cauchy_``. Raises RuntimeError where sigma <= 0."""
         dtype = np.dtype(dtype)
         if not sigma > 0:
             raise OpError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-        _check_floating("cauchy_cpu", dtype)
+        _check_continuous("Cauchy", dtype)
         return self._from_doubles(shape, dtype, lambda u, lib: fused(lib.tan(math.pi * (u - 0.5)), sigma, median))
 
     def bernoulli(self, shape: Shape, p: float | np.ndarray = 0.5, dtype: Any = np.float32) -> np.ndarray:
@@ -132,8 +130,11 @@ class MersenneTwister(MersenneState):
 
         Raises:
             RuntimeError: a ``p`` is outside [0, 1].
+            NotImplementedError: ``dtype`` is complex or a wide unsigned one, or ``p`` holds whole numbers.
         """
         dtype = np.dtype(dtype)
+        if dtype not in COUNTS and dtype.kind != "b":
+            raise MissingError(f'"bernoulli_scalar_cpu_" not implemented for {dtype}')
         if isinstance(p, np.ndarray):
             return self._bernoulli_of_array(shape, p, dtype)
         if not 0 <= p <= 1:
@@ -175,8 +176,8 @@ class MersenneTwister(MersenneState):
         if n >= RANDPERM_64:
             targets = self.words64(n) % np.arange(1, n + 1, dtype=np.uint64)
             return narrow(grown(targets, n), dtype)
-        if n < 2:
-            return np.zeros(n, dtype)
+        if n <= FEW:
+            return np.array(swapped_in_turn(self.words(max(n - 1, 0)).tolist(), n), dtype)
         left = np.arange(n, 1, -1)
         return narrow(swapped(self.words(n - 1) % left + np.arange(n - 1), n), dtype)
 
@@ -217,6 +218,8 @@ class MersenneTwister(MersenneState):
         return ((values * std).astype(dtype, copy=False) + np.asarray(mean, dtype)).astype(dtype, copy=False)
 
     def _bernoulli_of_array(self, shape: Shape, p: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        if p.dtype not in FLOATS:
+            raise MissingError(f'"bernoulli_tensor_cpu_p_" not implemented for {p.dtype}')
         if p.size and not bool(np.all((p >= 0) & (p <= 1))):
             raise OpError(f"bernoulli expects every p to be in [0, 1], but {describe(p)} has others")
         kind = np.float64 if p.dtype == np.float64 else np.float32
@@ -227,8 +230,15 @@ class MersenneTwister(MersenneState):
 
 
 def _check_floating(name: str, dtype: np.dtype) -> None:
-    if dtype.name not in FLOATS:
+    if dtype not in FLOATS:
         raise MissingError(f'"{name}" not implemented for {dtype}')
+
+
+def _check_continuous(name: str, dtype: np.dtype) -> None:
+    if dtype not in FLOATS:
+        raise OpError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point but you specified {dtype}"
+        )
 
 
 def _check_std(std: float | np.ndarray) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+FEW = 400  # numbers up to which a loop is the faster way
+
 
 def swapped(targets: np.ndarray, n: int) -> np.ndarray:
     """0 ... n - 1 after swapping places ``i`` and ``targets[i] >= i``, for i = 0 ... n - 2 in turn.
@@ -32,6 +34,15 @@ def swapped(targets: np.ndarray, n: int) -> np.ndarray:
         came_from = further
     targets = np.append(targets, n - 1)
     return np.where(targets == places, came_from, np.where(before >= 0, came_from[before], targets))
+
+
+def swapped_in_turn(words: list[int], n: int) -> list[int]:
+    """0 ... n - 1 after swapping places ``i`` and ``i + words[i] % (n - i)``, for i = 0 ... n - 2 in turn."""
+    places = list(range(n))
+    for i, word in enumerate(words):
+        j = i + word % (n - i)
+        places[i], places[j] = places[j], places[i]
+    return places
 
 
 def grown(targets: np.ndarray, n: int) -> np.ndarray:

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-HALVES = ("float16", "bfloat16")
+HALVES: frozenset[np.dtype] = frozenset((np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)))
+# Membership is asked of dtypes themselves: NumPy makes up a dtype's name anew at each look.
+FLOATS: frozenset[np.dtype] = HALVES | {np.dtype(np.float32), np.dtype(np.float64)}
 ONE_BY_ONE = 2**14
 SPLIT = 2.0**27 + 1
 
@@ -45,8 +48,10 @@ def _high(x: Any) -> Any:
 
 def narrow(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Cast as PyTorch does: half types are reached from float32, so that a double is rounded twice."""
+    if values.dtype == dtype:
+        return values
     with np.errstate(over="ignore", invalid="ignore"):
-        if dtype.name in HALVES and values.dtype.itemsize > 4:
+        if dtype in HALVES and values.dtype.itemsize > 4:
             values = values.astype(np.float32)
         return values.astype(dtype, copy=False)
 

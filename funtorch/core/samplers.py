@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingError, OpError
+from ..errors import ArgumentValueError, MissingError, OpError
 from .chains import Law, below, chained, of_few, waited
 from .gammas import gammas
 from .rejection import STIRLING_TAIL, binomial_law, poisson_law
-from .rounding import narrow
+from .rounding import FLOATS, HALVES, narrow
 
 if TYPE_CHECKING:
     from .mersenne import MersenneTwister
 
-FLOATS = ("float64", "float32", "float16", "bfloat16")
-WIDE = ("float64", "float32")
+WIDE = FLOATS - HALVES
 TAILS = STIRLING_TAIL.tolist()
 
 
@@ -93,11 +92,14 @@ def binomial(source: MersenneTwister, count: np.ndarray, prob: np.ndarray) -> np
     """Successes in ``count`` (*) trials of chance ``prob`` (*), which broadcast: geometric waits, or BTRS.
 
     Raises:
-        NotImplementedError: ``count`` is not float32 or float64.
+        NotImplementedError: ``count`` is of a half type.
+        ValueError: it is not floating.
         RuntimeError: the dtypes differ.
     """
     if count.dtype != prob.dtype:
         raise OpError(f"binomial: Found dtype {prob.dtype} but expected {count.dtype}")
+    if count.dtype not in FLOATS:
+        raise ArgumentValueError(f"binomial only supports floating-point dtypes for count, got: {count.dtype}")
     _check_dtype("binomial_cpu", count, WIDE)
     count, prob = np.broadcast_arrays(count, prob)
     if few := of_few(count.ravel(), prob.ravel()):
@@ -224,6 +226,6 @@ def _log(x: float) -> float:
     return math.log(x) if x > 0 else -math.inf
 
 
-def _check_dtype(name: str, x: np.ndarray, allowed: tuple[str, ...]) -> None:
-    if x.dtype.name not in allowed:
+def _check_dtype(name: str, x: np.ndarray, allowed: frozenset[np.dtype]) -> None:
+    if x.dtype not in allowed:
         raise MissingError(f'"{name}" not implemented for {x.dtype}')

@@ -88,6 +88,25 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
     return Spec(kind, aux, specs, len(leaves) - before)
 
 
+def flatten_plain(tree: Any) -> tuple[list[Any], Spec]:
+    """`flatten` for what a person's own function gets or keeps: only tuples, lists and dicts that hold Tensors are opened.
+
+    A Module is a leaf, and so is a list without Tensors: a copy of either would take what the function writes there.
+
+    >>> log: list = []
+    >>> leaves, _ = flatten_plain((log, {"a": torch.ones(1)}))
+    >>> leaves[0] is log
+    True
+    """
+    return flatten(tree, is_leaf=lambda value: not _holds_tensors(value))
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (tuple, list, dict)):
+        return any(map(_holds_tensors, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Handle)
+
+
 def _registered(tree: Any) -> bool:
     return not jax.tree_util.all_leaves([tree])
 

@@ -43,6 +43,10 @@ class Odds:
     def _param(self) -> Tensor:
         return self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
 
+    @_param.setter
+    def _param(self, value: Tensor) -> None:
+        """Subclasses' ``expand`` sets it as PyTorch's does, next to the one of ``probs`` and ``logits`` that it is."""
+
     @property
     def param_shape(self) -> Size:
         """The shape of the parameters."""

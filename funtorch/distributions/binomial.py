@@ -63,7 +63,7 @@ class Binomial(Odds, Distribution):
     @property
     def mode(self) -> Tensor:
         """(n + 1) p rounded down, n at most."""
-        return torch.minimum(((self.total_count + 1) * self.probs).floor(), self.total_count)
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
     @property
     def variance(self) -> Tensor:
@@ -79,7 +79,7 @@ class Binomial(Odds, Distribution):
         self._checked(value)
         n = self.total_count
         choices = torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)
-        return value * self.logits + choices + n * logsigmoid(-self.logits)
+        return value * self.logits + choices + n * logsigmoid(-1.0 * self.logits)  # whole log-odds become floats
 
     def _common_count(self, asked: str) -> int:
         most = self.total_count.max()

@@ -14,7 +14,7 @@ from . import constraints
 from ._odds import Odds
 from ._validity import holds
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, clamp_probs
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
 __all__ = ["ContinuousBernoulli"]
 
@@ -55,6 +55,11 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
             self.probs = clamp_probs(self.probs)
         self._lims = lims
         super().__init__(self._param.shape, validate_args=validate_args)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """Probabilities of ``logits``, kept off 0 and 1, where the formulas are not finite."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside(self) -> Tensor:
         """Whether p is far enough from 1/2 for the formulas."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import funtorch as torch
 
-from ..errors import MissingError
+from ..errors import ArgumentValueError, MissingError
 from ..size import Size
 from ..tensor import Tensor
 from . import constraints
@@ -26,7 +26,7 @@ class Multinomial(Distribution):
         logits: logarithms of weights (B, K), instead, normalised too.
 
     Raises:
-        ValueError: both or none of probs and logits are given, they have no dimension, or are no probabilities.
+        ValueError: both or none of probs and logits are given, they have no dimension, or are no probabilities; n is negative.
         NotImplementedError: ``total_count`` is not an int.
 
     >>> torch.distributions.Multinomial(4, torch.tensor([1.0, 3.0])).mean
@@ -41,6 +41,8 @@ class Multinomial(Distribution):
     def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if not isinstance(total_count, int):
             raise MissingError("inhomogeneous total_count is not supported")
+        if total_count < 0:
+            raise ArgumentValueError(f"Multinomial(): total_count must not be negative, got {total_count}")
         self.total_count = total_count
         self._categorical = Categorical(probs, logits)
         batch_shape, event_shape = self._categorical.batch_shape, self._categorical.param_shape[-1:]

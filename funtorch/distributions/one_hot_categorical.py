@@ -83,7 +83,7 @@ class OneHotCategorical(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._checked(value)
-        return self._categorical.log_prob(value.argmax(-1))
+        return self._categorical.log_prob(value.max(-1).indices)
 
     def entropy(self) -> Tensor:
         return self._categorical.entropy()

@@ -72,7 +72,8 @@ class ExpRelaxedCategorical(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         self._checked(value)
         k = self._event_shape[0]
-        temperature = torch.as_tensor(self.temperature, dtype=self.logits.dtype)
+        given = self.temperature
+        temperature = given if isinstance(given, Tensor) else torch.as_tensor(given, dtype=self.logits.dtype)
         score = self.logits - value * temperature
         scale = math.lgamma(k) + (k - 1) * temperature.log()
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale

@@ -59,7 +59,8 @@ class StudentT(Distribution):
         """scale^2 df / (df - 2); infinite for df in (1, 2], NaN below."""
         finite = self.df > 2
         df = torch.where(finite, self.df, 3.0)
-        return torch.where(finite, self.scale**2 * df / (df - 2), torch.where(self.df > 1, torch.inf, torch.nan))
+        found = torch.where(finite, self.scale**2 * df / (df - 2), torch.inf)
+        return torch.where(self.df > 1, found, torch.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         # The normals come first, as in PyTorch.

@@ -25,6 +25,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
     Raises:
         ValueError: a value is neither a number nor a Tensor.
+        RuntimeError: the shapes don't broadcast.
 
     >>> torch.distributions.utils.broadcast_all(1.0, torch.zeros(2))
     (tensor([1., 1.]), tensor([0., 0.]))
@@ -36,8 +37,8 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     if first is not None:
         options = {"dtype": first.dtype, "device": first.device}
     tensors = [v if isinstance(v, Tensor) else torch.tensor(v, **options) for v in values]
-    shape = torch.broadcast_shapes(*(t.shape for t in tensors))
-    return tuple(t if t.shape == shape else t.expand(shape) for t in tensors)
+    alike = all(t.shape == tensors[0].shape for t in tensors)
+    return tuple(tensors) if alike else tuple(torch.broadcast_tensors(*tensors))
 
 
 def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:

@@ -37,17 +37,14 @@ class Weibull(TransformedDistribution):
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
         base = Exponential(torch.ones_like(self.scale), validate_args=validate_args)
-        steps = [PowerTransform(self.concentration.reciprocal()), AffineTransform(loc=0, scale=self.scale)]
+        self.concentration_reciprocal = self.concentration.reciprocal()
+        steps = [PowerTransform(self.concentration_reciprocal), AffineTransform(loc=0, scale=self.scale)]
         super().__init__(base, steps, validate_args=validate_args)
-
-    @property
-    def concentration_reciprocal(self) -> Tensor:
-        """1 / concentration."""
-        return self.concentration.reciprocal()
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._get_checked_instance(Weibull, _instance)
         new.scale, new.concentration = self.scale.expand(batch_shape), self.concentration.expand(batch_shape)
+        new.concentration_reciprocal = new.concentration.reciprocal()
         return super().expand(batch_shape, _instance=new)
 
     def _log_moment(self, n: int) -> Tensor:

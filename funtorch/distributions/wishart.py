@@ -12,6 +12,7 @@ from ..errors import ArgumentValueError
 from ..size import Size
 from ..tensor import Tensor
 from . import constraints
+from ._asserted import AssertedError
 from ._matrices import inverse_of_square, log_diagonal, root_of_inverse
 from ._validity import holds
 from .chi2 import Chi2
@@ -22,10 +23,6 @@ from .utils import lazy_property
 __all__ = ["Wishart"]
 
 LOW_DF = "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim."
-
-
-class WishartMatrixError(ArgumentValueError, AssertionError):
-    """Not just one matrix is given: elsewhere PyTorch raises ValueError for this, here AssertionError."""
 
 
 class Wishart(ExponentialFamily):
@@ -62,12 +59,12 @@ class Wishart(ExponentialFamily):
         try:
             name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril)
         except ArgumentValueError as error:
-            raise WishartMatrixError(str(error)) from None
+            raise AssertedError(str(error)) from None
         if matrix.dim() < 2:
             raise ArgumentValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         df = df if isinstance(df, Tensor) else torch.tensor(df, dtype=matrix.dtype, device=matrix.device)
         batch_shape, n = torch.broadcast_shapes(df.shape, matrix.shape[:-2]), matrix.shape[-1]
-        if not holds(df > n - 1):
+        if not holds(~(df <= n - 1)):  # NaN breaks the constraint, which says so
             raise ArgumentValueError(f"Value of df={df} expected to be greater than ndim - 1 = {n - 1}.")
         self.df = df.expand(batch_shape)
         setattr(self, name, matrix.expand(*batch_shape, -1, -1))
@@ -159,9 +156,9 @@ class Wishart(ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         self._checked(value)
         nu, p, root = self.df, self._event_shape[-1], self._unbroadcasted_scale_tril
-        half = torch.linalg.solve_triangular(root, torch.linalg.cholesky(value), upper=False)  # its square's trace is V^-1 x's
+        trace = torch.cholesky_solve(value, root).diagonal(dim1=-2, dim2=-1).sum(-1)  # of V^-1 x
         normalizer = nu * (p * math.log(2) / 2 + log_diagonal(root)) + torch.mvlgamma(nu / 2, p)
-        return (nu - p - 1) / 2 * torch.linalg.slogdet(value).logabsdet - half.pow(2).sum((-2, -1)) / 2 - normalizer
+        return (nu - p - 1) / 2 * torch.linalg.slogdet(value).logabsdet - trace / 2 - normalizer
 
     def entropy(self) -> Tensor:
         nu, p = self.df, self._event_shape[-1]

@@ -13,10 +13,12 @@ from .parallel import DataParallel  # noqa: F401
 _FILES = (
     "module",
     "parameter",
+    "factory",
     "modules.container",
     "modules.activation",
     "modules.adaptive",
     "modules.batchnorm",
+    "modules.channelshuffle",
     "modules.conv",
     "modules.distance",
     "modules.dropout",
@@ -27,10 +29,12 @@ _FILES = (
     "modules.lazy",
     "modules.linear",
     "modules.linear_cross_entropy",
+    "modules.linear_cross_entropy_options",
     "modules.loss",
     "modules.normalization",
     "modules.sparse",
     "modules.padding",
+    "modules.pixelshuffle",
     "modules.pooling",
     "modules.rnn",
     "modules.transformer",
@@ -70,6 +74,15 @@ for _file, _parts in _HOMES.items():
             if (_part != "lazy" or _name in _lazy) and getattr(_found, _name).__module__ == _found.__name__:
                 _at_home(_home, getattr(_found, _name))
 _at_home(_importlib.import_module(f"{__name__}.modules.module"), Module)  # type: ignore[name-defined]  # noqa: F821
+
+# ``torch.nn.modules`` hands on all layers too.
+_all = [
+    _name
+    for _file in _FILES
+    if _file.startswith("module")
+    for _name in vars(_importlib.import_module(f"{__name__}.{_file}"))["__all__"]
+]
+vars(_importlib.import_module(f"{__name__}.modules")).update({_name: globals()[_name] for _name in _all}, __all__=sorted(_all))
 
 if _TYPE_CHECKING:
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import ArgumentValueError
 from ..ops.linear import linear
-from ..ops.multihead_attention import _added, _checked_ranks
+from ..ops.multihead_attention import _checked_ranks, canonical
+from ..ops.multihead_attention import dtype_of as _none_or_dtype  # noqa: F401
 from ..ops.normalised import implicit_dim
 
 
@@ -40,12 +41,7 @@ def _canonical_mask(
     mask: Any, mask_name: str, other_type: Any, other_name: str, target_type: Any, check_other: bool = True
 ) -> Any:
     """A mask as numbers that are added to the scores: -inf where a mask of bools is true."""
-    return None if mask is None else _added(mask, mask_name, mask.new_zeros((), dtype=target_type))
-
-
-def _none_or_dtype(input: Any) -> Any:
-    """The dtype of a Tensor, None for None."""
-    return None if input is None else input.dtype
+    return canonical(mask, mask_name, target_type, other_type if check_other else None, other_name)
 
 
 def _verify_batch_size(size: Sequence[int]) -> None:

@@ -49,6 +49,9 @@ class IncompatibleKeys(NamedTuple):
         return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
+IncompatibleKeys.__name__ = IncompatibleKeys.__qualname__ = "_IncompatibleKeys"
+
+
 class Loading:
     """One `load_state_dict`: the versions that the dict brings, and what has been found wrong so far."""
 

@@ -5,16 +5,20 @@ A parameter keeps its identity, so that optimisers which hold it go on working.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 from ..autograd.modes import no_grad
 from ..devices import device as Device
+from ..dtypes import as_dtype
 from ..dtypes import dtype as DType
 from ..errors import ArgumentTypeError
+from ..layouts import memory_format as MemoryFormat  # noqa: N812
 from ..ops.creation import empty_like
 from ..tensor import Tensor
 from .module_walk import ModuleWalk
+from .parameter import is_lazy
 
 TO_FORMS = """to() received an invalid combination of arguments - got {}, but expected one of:
  * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, *, \
@@ -22,6 +26,10 @@ torch.memory_format memory_format = None)
  * (torch.dtype dtype, bool non_blocking = False, *, torch.memory_format memory_format = None)
  * (Tensor tensor, bool non_blocking = False, *, torch.memory_format memory_format = None)
 """
+COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules might not work as "
+    "expected when using complex tensors as parameters or buffers."
+)
 NOT_FLOATING = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
 
 
@@ -53,27 +61,32 @@ class ModuleMoves(ModuleWalk):
             dtype: a floating point or complex dtype.
             tensor: a Tensor whose device and dtype are taken.
             non_blocking: allowed, without effect: transfers never block.
-            memory_format: allowed, without effect: XLA chooses how arrays lie in memory.
+            memory_format: for parameters and buffers of four or five dimensions. It has no effect: XLA chooses how arrays
+                lie in memory.
 
         Returns: the module.
 
         Raises:
             TypeError: other arguments, or a dtype of integers.
+            RuntimeError: no such device, or a memory format for another rank.
 
         Example:
             >>> import funtorch
             >>> funtorch.nn.Linear(2, 2).to(funtorch.float64).weight.dtype
             torch.float64
         """
-        device, dtype = _target(args, kwargs)
+        device, dtype, memory_format = _target(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise ArgumentTypeError(NOT_FLOATING.format(dtype))
-        if device is None and dtype is None:
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(COMPLEX, stacklevel=2)
+        if device is None and dtype is None and memory_format is None:
             return self
 
         def convert(tensor: Tensor) -> Tensor:
             changes = dtype is not None and (tensor.is_floating_point() or tensor.is_complex())
-            return tensor.to(device=device, dtype=dtype if changes else None)
+            laid_out = memory_format if not is_lazy(tensor) and tensor.dim() in (4, 5) else None
+            return tensor.to(device=device, dtype=dtype if changes else None, memory_format=laid_out)
 
         return self._apply(convert)
 
@@ -149,20 +162,23 @@ def _replace(parameter: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
         parameter.grad = gradient
 
 
-def _target(args: tuple, kwargs: dict[str, Any]) -> tuple[Any, DType | None]:
-    """The device and dtype that the arguments of `to` name."""
+def _target(args: tuple, kwargs: dict[str, Any]) -> tuple[Any, DType | None, Any]:
+    """The device, dtype and memory format that the arguments of `to` name."""
+    args = tuple(as_dtype(a) if isinstance(a, type) else a for a in args)  # Python's own types
+    kwargs = {k: as_dtype(v) if isinstance(v, type) else v for k, v in kwargs.items()}
     first = args[0] if args else None
     names = ["device", "dtype", "non_blocking"]
     if isinstance(first, DType | Tensor):
         names = ["dtype" if isinstance(first, DType) else "tensor", "non_blocking"]
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"device", "dtype", "tensor", "non_blocking", "memory_format"}
-    wrong_kind = not isinstance(given.get("dtype"), DType | None) or not isinstance(given.get("tensor"), Tensor | None)
+    kinds = {"dtype": DType, "tensor": Tensor, "memory_format": MemoryFormat}
+    wrong_kind = not all(isinstance(given.get(name), kind | None) for name, kind in kinds.items())
     if len(args) > len(names) or set(names[: len(args)]) & set(kwargs) or set(given) - known or wrong_kind:
         got = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
         raise ArgumentTypeError(TO_FORMS.format(f"({', '.join(got)})"))
-    like = given.get("tensor")
+    like, memory_format = given.get("tensor"), given.get("memory_format")
     if like is not None:
-        return like.device, like.dtype
+        return like.device, like.dtype, memory_format
     device = given.get("device")
-    return None if device is None else Device(device), given.get("dtype")
+    return None if device is None else Device(device), given.get("dtype"), memory_format

@@ -134,7 +134,12 @@ def hardsigmoid(input: Array):
 def hardswish(input: Array):
     """z = x min(max(x + 3, 0), 6) / 6. input (*) of floats."""
     refuse("hardswish_cpu", input, "bic")
-    return in_float32(lambda x: jnp.where(x <= -3, 0, jnp.where(x >= 3, x, x * (x + 3) / 6)).astype(x.dtype))(input)
+
+    def curved(x: Array) -> Array:
+        inner = jnp.where(jnp.abs(x) >= 3, 0, x)  # whose square is finite: its slope counts for nothing beyond, not for NaN
+        return jnp.where(x <= -3, 0, jnp.where(x >= 3, x, inner * (inner + 3) / 6)).astype(x.dtype)
+
+    return in_float32(curved)(input)
 
 
 @op(namespace="nn.functional", out=False)
@@ -196,7 +201,7 @@ def prelu(input: Array, weight: Array):
         if not input.ndim:
             raise OpError("Not allow zero-dim input tensor.")
         channels = input.shape[1] if input.ndim > 1 else 1
-        if weight.ndim != 1 or channels != weight.size:
+        if channels != weight.size:
             raise OpError(
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.size} and channel "
                 f"size = {channels}."

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.handle import Handle
 from ..core.promotion import NUMBERS
-from ..dtypes import dtype
+from ..dtypes import as_dtype, dtype
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 
@@ -27,7 +27,7 @@ def static(value: Any) -> Any:
         return value.item() if not value._payload.shape else tuple(value.tolist())
     if isinstance(value, np.generic):
         return value.item()
-    return value
+    return as_dtype(value) if value is float or value is int or value is bool or value is complex else value
 
 
 def tensor_argument(value: Any, name: str, parameter: str, position: int) -> Any:

@@ -73,7 +73,8 @@ def rsub(input: Operand, other: Operand, alpha=1):
 
 
 @op(
-    promote="arith", inplace=True, alias=("multiply",), direct=lambda present: elementwise.MULTIPLY, squares=lambda: 2
+    promote="arith", inplace=True, alias=("multiply",), direct=lambda present: elementwise.MULTIPLY, squares=lambda: 2,
+    unrounded=("other",),
 )  # fmt: skip
 def mul(input: Operand, other: Operand):
     """Product: z = x * y. input (*), other (*): broadcast together; z in their common type."""
@@ -81,7 +82,7 @@ def mul(input: Operand, other: Operand):
 
 
 @shown_as("div")
-@op(promote="float", inplace=True)
+@op(promote="float", inplace=True, unrounded=("other",))
 def true_divide(input: Operand, other: Operand):
     """Quotient: z = x / y. input (*), other (*); integers are divided as floats."""
     return jax.lax.div(*jnp.broadcast_arrays(input, other))
@@ -96,7 +97,7 @@ def _no_zero(input: Any, other: Any) -> None:
         raise OpError("ZeroDivisionError: integer division by a zero in other")
 
 
-@op(promote="arith", inplace=True, check=_no_zero)
+@op(promote="arith", inplace=True, check=_no_zero, unrounded=("other",))
 def floor_divide(input: Operand, other: Operand):
     """Quotient rounded down: z = floor(x / y). input (*), other (*). Raises RuntimeError for an integer divided by 0."""
     refuse("div_floor", input, "bc")
@@ -119,7 +120,7 @@ def _float_floor(x: Array, y: Array) -> Array:
 
 
 @shown_as("div")
-@op(promote="arith", check=_no_zero, method=False, name="_trunc_divide")
+@op(promote="arith", check=_no_zero, method=False, name="_trunc_divide", unrounded=("other",))
 def _trunc_divide(input: Operand, other: Operand):
     """Quotient rounded towards zero: z = trunc(x / y). input (*), other (*)."""
     refuse("div_trunc", input, "bc")
@@ -232,7 +233,7 @@ def _one_type(input: Any, end: Any, weight: Any) -> None:
         raise MissingError(f'"lerp" not implemented for {input.dtype}')
 
 
-@op(promote="arith", inplace=True, check=_one_type)
+@op(promote="arith", inplace=True, check=_one_type, unrounded=("weight",))
 def lerp(input: Operand, end: Operand, weight: Operand):
     """Linear interpolation: z = x + w (y - x). input (*), end (*), weight: number or (*). Raises RuntimeError for mixed types."""
     refuse("lerp", input, "bi")

@@ -6,12 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..cautions import caution, caution_once
 from ..core.call import call
 from ..core.handle import Handle, in_place_allowed
 from ..core.op import Op
 from ..core.state import state
 from ..core.views import write
-from ..dtypes import FROM_NUMPY, INTEGER, can_cast, dtype
+from ..dtypes import FROM_NUMPY, INTEGER, bool_, can_cast, dtype
 from ..errors import ArgumentTypeError, OpError
 
 TYPE_NAMES = {
@@ -35,6 +36,12 @@ EXACT = frozenset(
     eigh svd slogdet lu lu_unpack any all""".split()
 )
 ANY = frozenset("sum prod cumsum cumprod factory".split())
+ONLY_REAL = "Casting complex values to real discards the imaginary part."
+RESIZED = (
+    "An output with one or more elements was resized since it had shape {}, which does not match the required output shape {}. This is "
+    "deprecated: give one of no elements, which out.resize_(0) makes, if it is to be resized."
+)
+QUIET = frozenset(("factory", "multinomial"))  # which resize ``out`` without a warning
 JOINED = frozenset("cat stack hstack vstack dstack column_stack".split())
 
 
@@ -81,7 +88,12 @@ _OWN_ROUNDING: dict[str, Callable] = {"float8_e4m3fn": _saturated, "float8_e8m0f
 
 def cast(x: Handle, to: dtype) -> Any:
     """``x`` as ``to``; ``x`` itself if it has that type."""
-    return x if x._payload.dtype == to.numpy else call(cast_op(to), (x,))
+    have = x._payload.dtype
+    if have == to.numpy:
+        return x
+    if have.kind == "c" and not to.is_complex and to is not bool_:
+        caution_once(ONLY_REAL)
+    return call(cast_op(to), (x,))
 
 
 def assign(target: Handle, result: Any, name: str) -> Any:
@@ -96,7 +108,7 @@ def assign(target: Handle, result: Any, name: str) -> Any:
     if new.shape != have.shape:
         raise OpError(f"{name}(): output with shape {list(have.shape)} doesn't match the broadcast shape {list(new.shape)}")
     result = _fitting(result, have.dtype, name)
-    _check_overlap(target, name)
+    check_overlap(target, name)
     write(target, result)
     return target
 
@@ -128,7 +140,8 @@ def _same_type(out: Any, result: Handle, name: str) -> None:
         raise OpError(f"{name}(): Expected out tensor to have dtype {want}, but got {found} instead")
 
 
-def _check_overlap(target: Handle, name: str) -> None:
+def check_overlap(target: Handle, name: str) -> None:
+    """Raise RuntimeError for a target of which several elements are one place in memory."""
     if target._base is None:
         return
     from ..core.strides import layout
@@ -144,11 +157,11 @@ def _check_overlap(target: Handle, name: str) -> None:
 def overwrite(fn: Callable, name: str) -> Callable:
     """The in-place form of ``fn``: its result goes into its first argument."""
 
-    def in_place(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(self, Handle):
-            raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(self).__name__}")
-        in_place_allowed(self, name, state.grad)
-        return assign(self, fn(self, *args, **kwargs), name)
+    def in_place(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(input, Handle):
+            raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        in_place_allowed(input, name, state.grad)
+        return assign(input, fn(input, *args, **kwargs), name)
 
     in_place.__name__ = in_place.__qualname__ = name
     in_place.__module__ = fn.__module__
@@ -184,6 +197,8 @@ def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
     if result._payload.shape == out._payload.shape:
         write(out, result)
     else:
+        if out.numel() and name not in QUIET:
+            caution(RESIZED.format(list(out._payload.shape), list(result._payload.shape)))
         out._payload = result._payload
         out._base, out._source, out._chain = None, None, ()
         out._writes += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any
 
 import jax
@@ -10,22 +11,48 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.call import call
+from ..core.handle import Handle
 from ..core.meta import is_meta
-from ..errors import OpError
+from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError, OutOfBoundsError
 from .activation import PURE
 from .declare import Array, function, op
 from .fused_attention import Plan, Shapes, allowed, fused_op, plan_of, platform_of_kernels
 from .linear import C_NAMES
+from .operands import is_floating, kind_of, refuse
 from .random import bernoulli_mask
 
+Sizes = tuple[int, ...]
 BOTH = "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
 
 
-def _check(q: Array, k: Array, v: Array, mask: Array | None, causal: bool) -> None:
-    if min(q.ndim, k.ndim, v.ndim) < 2:
+def _check(q: Any, k: Any, v: Any, mask: Any, groups: bool) -> None:
+    """Raise for arrays, or the shapes and types of them, that don't fit together."""
+    _check_types(q, k, v, mask)
+    if groups:
+        _check_groups(q.shape, k.shape, v.shape)
+    batches = [x.shape[:-3] if groups else x.shape[:-2] for x in (q, k, v)]
+    for other in batches[1:]:
+        _check_broadcast(batches[0], other)
+    batch = math.prod(q.shape[:-2])
+    for found, width in ((k.shape[-1], q.shape[-1]), (v.shape[-2], k.shape[-2])):
+        if found != width:
+            expected = f"[{batch}, {width}] but got: [{batch}, {found}]"
+            raise OpError(f"Expected size for first two dimensions of batch2 tensor to be: {expected}.")
+
+
+def _check_broadcast(left: Sizes, right: Sizes) -> None:
+    rank = max(len(left), len(right))
+    for back, (a, b) in enumerate(zip(reversed(left), reversed(right), strict=False), 1):
+        if a != b and 1 not in (a, b):
+            at = rank - back
+            raise OpError(f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {at}")
+
+
+def _check_types(q: Any, k: Any, v: Any, mask: Any) -> None:
+    if min(len(q.shape), len(k.shape), len(v.shape)) < 2:
         raise OpError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got "
-            f"query.dim: {q.ndim} key.dim: {k.ndim} and value.dim: {v.ndim} instead."
+            f"query.dim: {len(q.shape)} key.dim: {len(k.shape)} and value.dim: {len(v.shape)} instead."
         )
     names = [C_NAMES.get(np.dtype(a.dtype).name, str(a.dtype)) for a in (q, k, v)]
     if len(set(names)) > 1:
@@ -33,23 +60,31 @@ def _check(q: Array, k: Array, v: Array, mask: Array | None, causal: bool) -> No
             f"Expected query, key, and value to have the same dtype, but got query.dtype: {names[0]} key.dtype: {names[1]} and "
             f"value.dtype: {names[2]} instead."
         )
-    if mask is None:
-        return
-    if mask.dtype not in (np.dtype(bool), np.dtype(np.float32), q.dtype):
+    if mask is not None and mask.dtype not in (np.dtype(bool), np.dtype(np.float32), q.dtype):
         raise OpError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
             f"{C_NAMES.get(np.dtype(mask.dtype).name, mask.dtype)} and  query.dtype: {names[0]} instead."
         )
-    if causal:
-        raise OpError(BOTH)
+    refuse("softmax_lastdim_kernel_impl", q, "c")
+    if not is_floating(q):
+        raise OpError(f"expected scalar type Float but found {kind_of(q)}")
+    if q.dtype.itemsize < 2:
+        raise MissingError(f"\"scaled_dot_product_attention\" not implemented for '{kind_of(q)}'")
+
+
+def _check_groups(query: Sizes, key: Sizes, value: Sizes) -> None:
+    least = min(len(query), len(key), len(value))
+    if least < 3:
+        raise OutOfBoundsError(f"Dimension out of range (expected to be in range of [-{least}, {least - 1}], but got -3)")
+    for heads in (key[-3], value[-3]):
+        if not heads or query[-3] % heads:
+            raise OpError(
+                f"Number of heads in key and value must divide the number of heads in query, but got {heads} and {query[-3]}"
+            )
 
 
 def _repeated(q: Array, x: Array) -> Array:
     """Each head of keys or values as often as it takes to have one for each head of queries."""
-    if q.shape[-3] % x.shape[-3]:
-        raise OpError(
-            f"Number of heads in key and value must divide the number of heads in query, but got {x.shape[-3]} and {q.shape[-3]}"
-        )
     return jnp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3)
 
 
@@ -62,26 +97,19 @@ def weights_of(scores: Array) -> Array:
 
 
 def _masked(scores: Array, mask: Array | None, causal: bool) -> Array:
+    if mask is not None:
+        _check_mask(scores.shape, mask.shape)
+        scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask.astype(scores.dtype)
     if causal:
-        mask = jnp.tri(scores.shape[-2], scores.shape[-1], dtype=bool)
-    if mask is None:
-        return scores
-    for back in range(1, mask.ndim + 1):
-        size, given = scores.shape[-back] if back <= scores.ndim else 1, mask.shape[-back]
-        if given not in (1, size):
-            at = scores.ndim - back
-            raise OpError(
-                f"The size of tensor a ({size}) must match the size of tensor b ({given}) at non-singleton dimension {at}"
-            )
-    return jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask.astype(scores.dtype)
+        scores = jnp.where(jnp.tri(scores.shape[-2], scores.shape[-1], dtype=bool), scores, -jnp.inf)
+    return scores
 
 
-def _fitting(q: Array, k: Array, v: Array) -> None:
-    batch = math.prod(q.shape[:-2])
-    for x, width in ((jnp.swapaxes(k, -1, -2), q.shape[-1]), (v, k.shape[-2])):
-        if x.shape[-2] != width:
-            expected = f"[{batch}, {width}] but got: [{batch}, {x.shape[-2]}]"
-            raise OpError(f"Expected size for first two dimensions of batch2 tensor to be: {expected}.")
+def _check_mask(scores: Sizes, mask: Sizes) -> None:
+    _check_broadcast(scores, mask)
+    whole = np.broadcast_shapes(scores, mask)
+    if whole != tuple(scores):
+        raise OpError(f"output with shape {list(scores)} doesn't match the broadcast shape {list(whole)}")
 
 
 @op(namespace=PURE, name="scaled_dot_product_attention", out=False)
@@ -93,17 +121,18 @@ def _attention(
 
 
 def _formula(query, key, value, attn_mask, kept, p, is_causal, scale, enable_gqa) -> Array:
-    _check(query, key, value, attn_mask, is_causal)
+    _check(query, key, value, attn_mask, enable_gqa)
     kind = query.dtype
     q, k, v = (a.astype(jnp.float32) if a.dtype.itemsize <= 2 else a for a in (query, key, value))
     if enable_gqa:
         k, v = _repeated(q, k), _repeated(q, v)
-    _fitting(q, k, v)
     factor = scale if scale is not None else 1 / math.sqrt(max(q.shape[-1], 1))
     scores = jnp.matmul(q * np.asarray(factor, q.dtype), jnp.swapaxes(k, -1, -2))  # (*, L, S)
     weights = weights_of(_masked(scores, attn_mask, is_causal))
-    if kept is not None:
-        weights = weights * (kept.astype(weights.dtype) * (0 if p == 1 else 1 / (1 - p)))
+    if p == 1:
+        weights = weights * 0
+    elif kept is not None:
+        weights = weights * (kept.astype(weights.dtype) * (1 / (1 - p)))
     return jnp.matmul(weights, v).astype(kind)  # (*, L, E)
 
 
@@ -120,10 +149,34 @@ def _fused(inputs: tuple, dropped: bool, causal: bool, scale: float | None, grou
     return None if plan is None else call(fused_op(plan, _planned), given)
 
 
+def _check_options(dropout_p: Any, is_causal: Any, scale: Any) -> None:
+    for name, value, kind in (("dropout_p", dropout_p, "float"), ("scale", 0.0 if scale is None else scale, "float")):
+        if type(value) is not float and not isinstance(value, (numbers.Real, np.number, Handle)):
+            raise ArgumentTypeError(
+                f"scaled_dot_product_attention(): argument '{name}' must be {kind}, not {type(value).__name__}"
+            )
+    if type(is_causal) is not bool and not isinstance(is_causal, np.bool_):
+        found = type(is_causal).__name__
+        raise ArgumentTypeError(f"scaled_dot_product_attention(): argument 'is_causal' must be bool, not {found}")
+
+
+def _drawn(query: Any, key: Any, value: Any, mask: Any, p: float, groups: bool) -> Any:
+    """Ones for the weights that stay; None where nothing is to be drawn. All is checked before a number is drawn."""
+    given = [jax.ShapeDtypeStruct(tuple(t.shape), t.dtype.numpy) for t in (query, key, value, mask) if t is not None]
+    _check(given[0], given[1], given[2], given[3] if len(given) > 3 else None, groups)
+    if not 0 <= p <= 1:
+        raise OpError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 1 or is_meta(query):
+        return None
+    q, k = given[0].shape, given[1].shape
+    batch = np.broadcast_shapes(q[:-2], q[:-2] if groups else k[:-2])
+    return bernoulli_mask((*batch, q[-2], k[-2]), 1 - p, query.dtype)
+
+
 @function("nn.functional")
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
-    scale: float | None = None, enable_gqa: bool = False,
+    *, scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
     """Attention: z = softmax(q k^T scale + mask) v.
 
@@ -140,20 +193,24 @@ def scaled_dot_product_attention(
         (*, H, L, E); 0 for a query that sees no key.
 
     Raises:
-        RuntimeError: sizes or types that don't fit, both a mask and ``is_causal``, or no kernel left by `sdpa_kernel`.
+        RuntimeError: sizes or types that don't fit, a probability outside [0, 1], no kernel left by `sdpa_kernel`, or a mask with
+            ``is_causal`` where that isn't plain: other than 4 dimensions, dropout, or a mask that requires a gradient.
+        TypeError: options of another type. NotImplementedError: complex numbers. ValueError: a `CausalBias` with ``is_causal``.
 
     On a CUDA GPU and a TPU it is one kernel, JAX's, where that can do it (see docs/differences.md).
 
     Source: Vaswani et al., "Attention Is All You Need", 2017, eq. 1.
     """
-    kept = None
-    if dropout_p > 0 and not is_meta(query):
-        batch = np.broadcast_shapes(tuple(query.shape[:-2]), tuple(query.shape[:-2] if enable_gqa else key.shape[:-2]))
-        kept = bernoulli_mask((*batch, query.shape[-2], key.shape[-2]), 1 - dropout_p, query.dtype)
+    _check_options(dropout_p, is_causal, scale)
+    kept = _drawn(query, key, value, attn_mask, float(dropout_p), enable_gqa) if dropout_p else None
+    if is_causal and hasattr(attn_mask, "variant"):
+        raise ArgumentValueError("CausalBias should not be used with causal=True")
+    if is_causal and attn_mask is not None and (dropout_p or query.dim() != 4 or attn_mask.requires_grad):
+        raise OpError(BOTH)
     factor = None if scale is None else float(scale)
-    if platform_of_kernels() is not None or len(allowed) > 1:
+    if platform_of_kernels() is not None or "MATH" not in allowed[0]:
         inputs = (query, key, value, attn_mask)
-        made = _fused(inputs, kept is not None, bool(is_causal), factor, bool(enable_gqa))
+        made = _fused(inputs, dropout_p > 0, bool(is_causal), factor, bool(enable_gqa))
         if made is not None:
             return made
     return _attention(query, key, value, attn_mask, kept, float(dropout_p), bool(is_causal), factor, enable_gqa)

@@ -33,7 +33,7 @@ def _first_bad_minor(a: Array) -> Array:
         found = jnp.where((found == 0) & ~(pivot > 0), k + 1, found).astype(np.int32)
         column = jnp.take(rest, k, axis=-1)
         safe = jnp.where(pivot > 0, pivot, 1).astype(rest.dtype)
-        return rest - column[..., :, None] * jnp.conj(column)[..., None, :] / safe[..., None, None], found
+        return rest - column[..., :, None] * (jnp.conj(column) / safe[..., None])[..., None, :], found
 
     return lax.fori_loop(0, n, eliminate, (from_lower(a), jnp.zeros(a.shape[:-2], np.int32)))[1]
 
@@ -42,7 +42,7 @@ def _cholesky(a: Array) -> tuple[Array, Array]:
     """The lower factor, and 0 or the order of the first minor that isn't positive."""
     factor = lax.linalg.cholesky(from_lower(a), symmetrize_input=False)
     still, seen = lax.stop_gradient(a), lax.stop_gradient(factor)
-    failed = jnp.isnan(seen).any((-2, -1))
+    failed = ~jnp.isfinite(seen).all((-2, -1))  # infinite ones may have divided by one another
     info = lax.cond(failed.any(), _first_bad_minor, lambda x: jnp.zeros(x.shape[:-2], np.int32), still)
     return factor, jnp.where(failed, info, 0).astype(np.int32)
 

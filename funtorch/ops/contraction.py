@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -125,11 +124,6 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
 @function()
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """Product of several matrices in the cheapest order (see `linalg.multi_dot`)."""
-    warnings.warn(
-        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
-        "which accepts a list of two or more tensors rather than multiple parameters.",
-        stacklevel=2,
-    )
     given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
     return given[0] if len(given) == 1 else multi_dot(given, out=out)
 

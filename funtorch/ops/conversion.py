@@ -19,6 +19,7 @@ from ..devices import device, jax_device
 from ..devices import device as Device  # noqa: N812
 from ..dtypes import PUBLIC, as_dtype, dtype
 from ..errors import ArgumentTypeError, MissingError, OpError
+from ..layouts import memory_format
 from ..tensor import Tensor
 from . import registry
 from .assignment import TYPE_NAMES, cast
@@ -26,6 +27,16 @@ from .declare import function
 from .placing import without_data
 
 _CLONE = Op(lambda x: x, "clone")
+_RANKS = {"channels_last": 4, "channels_last_3d": 5}
+
+
+def check_format(name: str, x: Tensor, format: Any) -> None:
+    """Raise TypeError for what is no memory format, and RuntimeError for one that is for Tensors of another rank."""
+    if not isinstance(format, memory_format):
+        raise ArgumentTypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(format).__name__}")
+    rank = _RANKS.get(format.name)
+    if rank is not None and x.dim() != rank:
+        raise OpError(f"required rank {rank} tensor to use {format.name} format")
 
 
 @function(method=True)
@@ -35,12 +46,16 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     >>> torch.ones(2).clone()
     tensor([1., 1.])
     """
+    if memory_format is not None:
+        check_format("clone", input, memory_format)
     return call(_CLONE, (input,))
 
 
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """``self`` if its elements lie densely in row-major order, else such a copy."""
     value_of(self)
+    if memory_format is not None:
+        check_format("contiguous", self, memory_format)
     return self if is_contiguous(self) else clone(self)
 
 
@@ -109,13 +124,15 @@ def to(
     Call it as ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(other)``.
 
     Raises:
-        RuntimeError: if there is no such device.
+        RuntimeError: if there is no such device, or the memory format is for Tensors of another rank.
 
     >>> torch.ones(1).to(torch.float64).dtype
     torch.float64
     """
     if other is not None:
         args = (other, *args)
+    if memory_format is not None:
+        check_format("to", self, memory_format)
     where, kind = _parse(args, device, dtype)
     flags = [a for a in args if isinstance(a, bool)]
     copy = copy or (len(flags) > 1 and flags[1])
@@ -144,6 +161,8 @@ def _register_converters() -> None:
 
 def _named_cast(method: str, kind: dtype) -> Any:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        if memory_format is not None:
+            check_format(method, self, memory_format)
         return cast(self, kind)
 
     convert.__name__ = convert.__qualname__ = method

@@ -8,12 +8,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution_once
 from ..core.engine import host_possible
 from ..errors import OpError
 from .convolution_kernels import convolve, convolve_transposed
 from .declare import Array, function, op
 from .operands import in_float32, kind_of, refuse
-from .sliding import Sizes, by, reach, spread
+from .sliding import Sizes, by, integers, reach, spread
 
 NOT_A_LIST = (
     "expected {0} to be a single integer value or a list of {1} values to match the convolution dimensions, but got {0}={2}"
@@ -24,8 +25,8 @@ TYPE_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "
 
 
 def _listed(name: str, value: int | Sequence[int], n: int, dims: int) -> Sizes:
-    """A number for each dimension. Raises RuntimeError if they aren't as many as the weight has."""
-    values = spread(value, n)
+    """A number for each dimension. Raises RuntimeError if they aren't as many as the weight has, TypeError for no integers."""
+    values = spread(integers(f"conv{n}d(): argument '{name}'", value), n)
     if len(values) != dims:
         raise OpError(NOT_A_LIST.format(name, dims, list(values)))
     return values
@@ -54,11 +55,11 @@ def _positive(stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, windo
 
 def _one_type(name: str, x: Array, w: Array, bias: Array | None) -> None:
     refuse(f"slow_{name}_cpu", x, "b")
-    if x.dtype != w.dtype:
-        raise OpError(f"expected scalar type {kind_of(x)} but found {kind_of(w)}")
     if bias is not None and bias.dtype != x.dtype:
         kinds = [TYPE_NAMES.get(np.dtype(a.dtype).name, str(a.dtype)) for a in (x, bias)]
         raise OpError(f"Input type ({kinds[0]}) and bias type ({kinds[1]}) should be the same")
+    if x.dtype != w.dtype:
+        raise OpError(f"expected scalar type {kind_of(x)} but found {kind_of(w)}")
 
 
 def _grouped(w: Array, groups: int) -> None:
@@ -110,6 +111,10 @@ def _pads(padding: int | str | Sizes, n: int, stride: Sizes, dilation: Sizes, wi
     if any(s != 1 for s in stride):
         raise OpError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, window, strict=True)]
+    if any(t % 2 for t in totals):
+        caution_once(
+            "Using padding='same' with even kernel lengths and odd dilation pads one element more at the end than at the start."
+        )
     return tuple((t // 2, t - t // 2) for t in totals)
 
 

@@ -14,7 +14,7 @@ from ..tensor import Tensor
 from .activation import PURE
 from .declare import Array, function, op
 from .loss_reduction import reduced, reduction_of
-from .operands import kind_of, refuse
+from .operands import in_float32, kind_of, refuse
 from .picking import known
 
 # Stands for log 0. It's finite, so that its gradient is 0, not NaN; a loss beyond IMPOSSIBLE has no alignment at all.
@@ -55,12 +55,29 @@ def _losses(x: Array, labels: Array, lengths: Array, label_lengths: Array, blank
     return jnp.where(lengths == 0, jnp.where(label_lengths == 0, 0.0, -LOG_ZERO), losses)
 
 
+@jax.custom_jvp
+def _endless(total: Array) -> Array:
+    """inf, whose slope is NaN: no step leads away from a loss without an alignment."""
+    return jnp.full_like(total, jnp.inf)
+
+
+@_endless.defjvp
+def _endless_jvp(primals: tuple, tangents: tuple) -> tuple:
+    return _endless(*primals), tangents[0] * jnp.nan
+
+
 @op(namespace=PURE, name="ctc_loss", out=False)
 def _ctc(log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array, blank, reduction, zero_infinity):
     """Negative log-likelihood of padded label sequences (N, S)."""
-    refuse("ctc_loss", log_probs, "bic")
-    x = log_probs
+    refuse("ctc_loss_cpu", log_probs, "bic")
     lengths, label_lengths = input_lengths.astype(np.int64), target_lengths.astype(np.int64)
+    computed = in_float32(lambda x: _reduced_losses(x, targets, lengths, label_lengths, blank, reduction, zero_infinity))
+    return computed(log_probs)
+
+
+def _reduced_losses(
+    x: Array, targets: Array, lengths: Array, label_lengths: Array, blank: int, reduction: str, zero_infinity: bool
+) -> Array:
     # What stands beyond a sequence's end is padding, and may be anything: a class that isn't there would give NaN.
     inside = jnp.arange(targets.shape[1]) < label_lengths[:, None]
     losses = _losses(x, jnp.where(inside, targets, blank).astype(np.int64), lengths, label_lengths, blank)
@@ -68,7 +85,10 @@ def _ctc(log_probs: Array, targets: Array, input_lengths: Array, target_lengths:
     running = jnp.arange(x.shape[0])[:, None] < lengths
     total = jnp.sum(jnp.where(running, jnp.sum(jnp.exp(x), axis=2), 0), axis=0)
     losses = losses + (total - jax.lax.stop_gradient(total))
-    losses = jnp.where(losses > IMPOSSIBLE, 0 if zero_infinity else jnp.inf, losses)
+    impossible = losses > IMPOSSIBLE
+    # The inner choice keeps the NaN away from sequences that do align.
+    instead = 0.0 if zero_infinity else _endless(jnp.where(impossible, total, 0))
+    losses = jnp.where(impossible, instead, losses)
     if reduction == "mean":
         losses = losses / jnp.maximum(label_lengths, 1).astype(x.dtype)
     return reduced(losses, reduction)
@@ -91,19 +111,40 @@ def _padded(targets: Any, lengths: Any) -> Any:
 
 def _check(log_probs: Any, targets: Any, lengths: Any, label_lengths: Any, blank: int) -> None:
     time, batch, classes = log_probs.shape
+    if not log_probs.numel():
+        raise OpError("log_probs tensor must not be empty")
     for name, given in (("input_lengths", lengths), ("target_lengths", label_lengths)):
         if given.dtype.category > 1:
             raise OpError(f"{name} must be integral")
         if given.numel() != batch:
             raise OpError(f"{name} must be of size batch_size")
+        values = known(given)
+        if values is not None and values.min() < 0:
+            raise OpError(f"Expected {name} to have value at least 0, but got value {values.min()} {CHECKING}")
     if not 0 <= blank < classes:
         raise OpError("blank must be in label range")
-    longest, most = known(lengths), known(label_lengths)
-    if longest is not None and longest.size and longest.max() > time:
+    longest = known(lengths)
+    if longest is not None and longest.max() > time:
         raise OpError(f"Expected input_lengths to have value at most {time}, but got value {longest.max()} {CHECKING}")
-    if most is not None and targets.dim() == 2 and most.size and most.max() > targets.shape[1]:
+    _check_targets(targets, batch, known(label_lengths))
+
+
+def _check_targets(targets: Any, batch: int, lengths: np.ndarray | None) -> None:
+    """The labels are one row for each sequence, at least as long as the longest, or all of them in a row."""
+    if not 1 <= targets.dim() <= 2:
         raise OpError(
-            f"Expected tensor to have size at least {most.max()} at dimension 1, but got size {targets.shape[1]} for argument "
+            f"Expected 1 to 2 dimensions, but got {targets.dim()}-dimensional tensor for argument #2 'targets' {CHECKING}"
+        )
+    size, where = targets.shape[0], "at dimension 0, but got size"
+    if targets.dim() == 2 and size != batch:
+        raise OpError(f"Expected tensor to have size {batch} {where} {size} for argument #2 'targets' {CHECKING}")
+    if lengths is None:
+        return
+    if targets.dim() == 1 and size != lengths.sum():
+        raise OpError(f"Expected tensor to have size {lengths.sum()} {where} {size} for argument #2 'targets' {CHECKING}")
+    if targets.dim() == 2 and lengths.max() > targets.shape[1]:
+        raise OpError(
+            f"Expected tensor to have size at least {lengths.max()} at dimension 1, but got size {targets.shape[1]} for argument "
             f"#2 'targets' {CHECKING}"
         )
 
@@ -122,7 +163,7 @@ def ctc_loss(
         target_lengths: (N), () or numbers: how long each label sequence is.
         blank: the class that stands between labels.
         reduction: "mean" (of the losses divided by their label lengths), "sum" or "none".
-        zero_infinity: 0 for an input that is too short for its labels, not inf.
+        zero_infinity: 0, with gradient 0, for an input that is too short for its labels, not inf with gradient NaN.
 
     Returns:
         (), or (N) without reduction.

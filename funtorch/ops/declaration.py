@@ -12,6 +12,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..core.direct import Direct
 from ..core.gathered import Gathered
 from ..core.op import Op
@@ -73,6 +75,7 @@ class Declaration:
         self.squares: Callable[..., int] | None = None
         self.direct: Callable[..., Direct | None] | None = None
         self.cast_as: str | None = None  # its name in autocast's tables
+        self.unrounded: tuple[str, ...] = ()
         self.parameters = parameters_of(fn)
         self.kinds = [KINDS.get(str(p.annotation), "static") for p in self.parameters]
         # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
@@ -86,6 +89,13 @@ class Declaration:
         """The name and the kind of each parameter that is not static."""
         return [(p.name, kind) for p, kind in zip(self.parameters, self.kinds, strict=True) if kind != "static"]
 
+    def _whole(self, cast: dtype | None, counts: list[int]) -> list[int]:
+        """Where the operands stand that are not rounded to a half type; none where ``cast`` is no such type."""
+        if not self.unrounded or cast is None or not cast.is_floating_point or cast.itemsize != 2:
+            return []
+        order = [array for array, _ in self.arrays()]
+        return [sum(counts[: order.index(n)]) for n in self.unrounded]
+
     def _bind(self, cast: dtype | None, present: tuple, *statics: Any) -> Op:
         """The Op for given statics. ``present`` has, for each array parameter, how many arrays it takes (None: one)."""
         takes_arrays = [kind != "static" for kind in self.kinds]
@@ -96,10 +106,17 @@ class Declaration:
         # Where each operand stands among the arrays that are given.
         counts = [1 if count is None else max(count, 0) for count in present]
         places = [sum(counts[:i]) for i in sorted(operands) if counts[i]]
+        whole = self._whole(cast, counts)
 
         def pure(*arrays: Any) -> Any:
             if len(places) > 1:
                 check_broadcast(name, [arrays[i].shape for i in places])
+            kind = None if cast is None else cast.numpy
+            if any(not arrays[i].ndim and arrays[i].dtype != kind for i in whole):
+                return computed(np.dtype(np.float32), arrays).astype(kind)
+            return computed(kind, arrays)
+
+        def computed(kind: Any, arrays: Any) -> Any:
             given, constants = iter(arrays), iter(statics)
             args, kwargs, number = [], {}, 0
             for parameter, is_array, by_position in zip(names, takes_arrays, positional, strict=True):
@@ -107,8 +124,8 @@ class Declaration:
                     count = present[number]
                     if count is None:
                         value = next(given)
-                        if cast is not None and number in operands:
-                            value = value.astype(cast.numpy)
+                        if kind is not None and number in operands:
+                            value = value.astype(kind)
                     else:
                         value = None if count < 0 else [next(given) for _ in range(count)]
                     number += 1

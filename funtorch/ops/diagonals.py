@@ -88,7 +88,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
         raise OpError("all dimensions of input must be of equal length")
     mask = np.zeros(shape, bool)
     np.fill_diagonal(mask, True, wrap=wrap)
-    return self.masked_fill_(Tensor._of_numpy(mask), fill_value)
+    return self.masked_fill_(Tensor._of_numpy(mask).to(self.device), fill_value)
 
 
 registry.add_method("fill_diagonal_", fill_diagonal_)

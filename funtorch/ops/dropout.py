@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core.meta import is_meta
-from ..errors import ArgumentValueError, OpError
+from ..core.rounding import HALVES
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
+from ..tensor import Tensor
 from . import registry
 from .activation import PURE
 from .assignment import TYPE_NAMES
+from .creation import zeros
 from .declare import Array, function, op
 from .placing import without_data
 from .random import bernoulli_mask, in_memory_order
@@ -35,8 +38,9 @@ WITHOUT_BATCH = (
 @op(namespace=PURE, name="dropout", out=False, inplace=True)
 def masked(input: Array, mask: Array, p):
     """x mask / (1 - p). input (*), mask broadcast to it."""
-    scale = np.asarray(0 if p == 1 else 1, input.dtype) / np.asarray(1 if p == 1 else 1 - p, input.dtype)
-    return input * (mask * scale)
+    kind = np.float32 if input.dtype in HALVES else input.dtype  # in which PyTorch divides half types
+    scale = np.asarray(0 if p == 1 else 1, kind) / np.asarray(1 if p == 1 else 1 - p, kind)
+    return input * (mask * scale.astype(input.dtype))
 
 
 @op(namespace=PURE, name="alpha_dropout", out=False, inplace=True)
@@ -51,13 +55,17 @@ _IN_PLACE = {masked: registry.names(PURE)["dropout_"], masked_like_selu: registr
 
 
 def _mask(input: Any, shape: tuple, p: float) -> Any:
-    """Ones and zeros for an input; for one without data nothing is drawn."""
-    return without_data(shape, input.dtype.numpy) if is_meta(input) else bernoulli_mask(shape, 1 - p, input.dtype)
+    """Ones and zeros for an input. Nothing is drawn for one without data, nor where all is dropped."""
+    if is_meta(input):
+        return without_data(shape, input.dtype.numpy)
+    return zeros(shape, dtype=input.dtype) if p == 1 else bernoulli_mask(shape, 1 - p, input.dtype)
 
 
 def _dropped(form: Any, input: Any, p: float, training: bool, inplace: bool, by_channel: bool) -> Any:
     if not 0 <= p <= 1:
         raise ArgumentValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if not training or p == 0 or not input.numel():
         return input
     if not (input.dtype.is_floating_point or input.dtype.is_complex):

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..core.direct import Direct
 from ..core.gathered import Gathered
-from ..core.handle import value_of
+from ..core.handle import Handle, value_of
 from ..core.rescaling import note_rescaled
-from ..errors import OpError, OutOfBoundsError, TracedValueError
+from ..errors import ArgumentTypeError, OpError, OutOfBoundsError, TracedValueError
 from . import registry
 from .activation import PURE
 from .assignment import TYPE_NAMES
@@ -169,11 +169,11 @@ def _one_hot(tensor: Array, num_classes):
 
 
 @function("nn.functional")
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+def one_hot(input: Any, num_classes: int = -1) -> Any:
     """One-hot vectors: 1 at the class, else 0.
 
     Args:
-        tensor: (*) of int64.
+        input: (*) of int64.
         num_classes: C; -1: the largest class plus 1.
 
     Returns:
@@ -182,10 +182,12 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     Raises:
         RuntimeError: another type, classes out of range, or C is not known.
     """
-    if value_of(tensor).dtype != np.int64:
+    if not isinstance(input, Handle):
+        raise ArgumentTypeError(f"one_hot(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if value_of(input).dtype != np.int64:
         raise OpError("one_hot is only applicable to index tensor of type LongTensor.")
-    values = known(tensor)
-    if not tensor.numel():
+    values = known(input)
+    if not input.numel():
         if num_classes <= 0:
             raise OpError("Can not infer total number of classes from empty tensor.")
     elif values is not None:
@@ -193,8 +195,10 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
             raise OpError("Class values must be non-negative.")
         if num_classes >= 0 and values.max() >= num_classes:
             raise OpError("Class values must be smaller than num_classes.")
+    if num_classes < -1:
+        raise OpError("Class values must be smaller than num_classes.")
     if num_classes < 0:
         if values is None:
             raise TracedValueError(NO_SIZE)
         num_classes = int(values.max()) + 1
-    return _one_hot(tensor, num_classes)
+    return _one_hot(input, num_classes)

@@ -102,13 +102,17 @@ def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> tuple[An
     return input, offsets, offsets.shape[0] - include_last_offset
 
 
-def _used_rows(weight: Any, places: Any) -> tuple[Any, Any]:
-    """The rows in use as a table of their own, through which the gradient of ``weight`` is sparse."""
+def _used_rows(weight: Any, places: Any, starts: Any, factors: Any, padding: int | None) -> tuple[Any, Any, Any, Any, int | None]:
+    """The rows in use as a table of their own, through which the gradient of ``weight`` is sparse. The padding isn't in it."""
     from ..sparse.embedding import is_possible
 
     if not is_possible(weight, places):
-        return weight, places
-    return embedding(places, weight, sparse=True), places.new_tensor(range(places.shape[0]))
+        return weight, places, starts, factors, padding
+    if padding is not None:
+        kept = (places != padding).nonzero().flatten()
+        starts = registry.names("torch")["searchsorted"](kept, starts)
+        places, factors = places[kept], None if factors is None else factors[kept]
+    return embedding(places, weight, sparse=True), places.new_tensor(range(places.shape[0])), starts, factors, None
 
 
 @function("nn.functional")
@@ -162,6 +166,6 @@ def embedding_bag(
         rescale(weight, places, max_norm, norm_type)
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     padding = None if padding_idx is None else padding_idx % weight.shape[0]
-    if sparse and padding is None and not scale_grad_by_freq:
-        weight, places = _used_rows(weight, places)
+    if sparse and not scale_grad_by_freq:
+        weight, places, starts, factors, padding = _used_rows(weight, places, starts, factors, padding)
     return _embedding_bag(places, weight, starts, factors, mode, scale_grad_by_freq, padding, bags)

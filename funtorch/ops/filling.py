@@ -18,7 +18,7 @@ from ..dtypes import FLOAT, INTEGER, dtype
 from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor
 from . import registry
-from .assignment import _check_overlap, cast
+from .assignment import cast, check_overlap
 from .broadcasting import fitted, mismatch
 from .declare import function
 from .number_ranges import check_fits
@@ -45,7 +45,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     value_of(src)
     sizes = tuple(value_of(self).shape)
     _check_broadcast(tuple(src.shape), sizes)
-    _check_overlap(self, "copy_")
+    check_overlap(self, "copy_")
     if is_meta(src) and not is_meta(self):
         raise MissingError(NO_DATA)
     if src is not self and not is_meta(self):

@@ -61,6 +61,8 @@ def _unary(name: str) -> None:
 
 def _binary(name: str) -> None:
     def apart(self: Any, other: Any, **named: Any) -> tuple:
+        if name == "pow" and not isinstance(self, (list, tuple)):  # of one number
+            return tuple(_each(name, lambda y: _function(name)(self, y), other))
         return tuple(_each(name, lambda x, y: _on_operand(x, y, name, _function, **named), self, other))
 
     def in_place(self: Any, other: Any, **named: Any) -> list:
@@ -99,7 +101,17 @@ _declare(
 )
 _declare("mm", lambda self, mat2: tuple(_each("mm", _function("mm"), self, mat2)), "`mm` of each pair of matrices.")
 _declare("clone", lambda self: tuple(_each("clone", _function("clone"), self)), "A copy of each Tensor.")
-_declare("norm", lambda self, ord=2: tuple(_each("norm", lambda x: x.norm(ord), self)), "The norm of each Tensor.")
+_declare("max", lambda self: tuple(_each("max", _function("max"), self)), "The largest element of each Tensor.")
+_declare(
+    "norm",
+    lambda self, ord=2, dtype=None: tuple(_each("norm", lambda x: x.norm(ord, dtype=dtype), self)),
+    "The norm of each Tensor.",
+)
+_declare(
+    "powsum",
+    lambda self, ord=2, dtype=None: tuple(_each("powsum", lambda x: x.abs().pow(ord).sum(dtype=dtype), self)),
+    "The sum of each Tensor's absolute elements to a power.",
+)
 _declare("zero_", lambda self: _each("zero", registry.methods["zero_"], self), "Zero each Tensor.")
 _declare("copy_", lambda self, src: _each("copy", registry.methods["copy_"], self, src), "Copy a Tensor into each.")
 

@@ -25,13 +25,19 @@ WIDEST_CUDNN, WIDEST_FLASH, TILE = 128, 128, 128
 
 
 FUSED = frozenset({"FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"})
-# The names of PyTorch's kernels that may be used, by the `sdpa_kernel` that are open: here there are a fused one and a plain one.
-allowed: list[frozenset[str]] = [FUSED | {"MATH"}]
+EVERY = FUSED | {"MATH"}
+# The names of PyTorch's kernels that may be used, as its only element: here there are a fused one and a plain one.
+allowed: list[frozenset[str]] = [EVERY]
 NO_KERNEL = "No available kernel.  Aborting execution."
 NO_BACKEND = (
     "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel and "
     "the fused kernels."
 )
+
+
+def allow(name: str, use: bool) -> None:
+    """Say whether a kernel of PyTorch's may be used, by its name in ``EVERY``."""
+    allowed[0] = allowed[0] | {name} if use else allowed[0] - {name}
 
 
 class Plan(NamedTuple):
@@ -61,9 +67,9 @@ def platform_of_kernels() -> str | None:
 def plan_of(shapes: Shapes, dtype: Any, dropped: bool, causal: bool, scale: float | None, groups: bool) -> Plan | None:
     """The plan by which a kernel runs, or None for the formula.
 
-    Raises RuntimeError where `sdpa_kernel` has excluded the formula and no other kernel can do this.
+    Raises RuntimeError where `sdpa_kernel` or a switch has excluded the formula and no other kernel can do this.
     """
-    names, platform = allowed[-1], platform_of_kernels()
+    names, platform = allowed[0], platform_of_kernels()
     if platform is not None and not state.levels and not dropped and names & FUSED:
         plan = Plan(platform, causal, scale, groups)
         if served(shapes, dtype, plan):

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..cautions import caution
 from ..core.call import call
 from ..core.handle import Handle, form_of, in_place_allowed, make, value_of
 from ..core.state import state
@@ -14,11 +15,11 @@ from ..core.views import alias, attach, scatter, write
 from ..dtypes import FROM_NUMPY
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
-from .assignment import TYPE_NAMES, _check_overlap, cast
+from .assignment import TYPE_NAMES, cast, check_overlap
 from .broadcasting import expanded
 from .filling import fill_value
 from .host_writing import host_value, host_window, may_write, writable
-from .indexing import Index, parse
+from .indexing import BYTES, Index, parse
 from .kept import place
 from .picking import host_index, pick, put
 from .windows import ONE, Window, link, show, window_op
@@ -32,11 +33,12 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     if type(index) is int and shape and -shape[0] <= index < shape[0]:
         return show(self, _FIRST, (place(index % shape[0]),))
     found = parse(shape, index)
-    if found.trivial:
-        picked = any(p is not None for p in found.pickers)
-        return pick(self, found.pickers) if picked else alias(self, detached=False)
-    seen = show(self, found.steps, found.places)
-    return pick(seen, found.pickers) if any(p is not None for p in found.pickers) else seen
+    seen = self if found.trivial else show(self, found.steps, found.places)
+    if any(p is not None for p in found.pickers):
+        if any(p is not None and p._payload.dtype is BYTES for p in found.pickers):
+            caution("indexing with dtype torch.uint8 is deprecated; use a dtype of torch.bool, or long() for positions.")
+        return pick(seen, found.pickers)
+    return alias(self, detached=False) if found.trivial else seen
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -49,7 +51,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if picked:
         target = self if found.trivial else show(self, found.steps, found.places)
-        _check_overlap(target, "index_put_")
+        check_overlap(target, "index_put_")
         write(target, put(target, found.pickers, value))
     else:
         _write_window(self, found, value)
@@ -110,7 +112,7 @@ def _write_window(self: Tensor, found: Index, value: Any) -> None:
         return
     target = make(jax.ShapeDtypeStruct(shown, self._payload.dtype))  # a view that is only written, so never read
     attach(target, self, link(found.steps, found.places))
-    _check_overlap(target, "__setitem__")
+    check_overlap(target, "__setitem__")
     write(target, value if isinstance(value, Handle) else make(value))
 
 

@@ -10,15 +10,21 @@ import jax
 import numpy as np
 
 from .. import dtypes
+from ..cautions import caution, caution_once
 from ..dtypes import FROM_NUMPY, as_dtype
 from ..dtypes import dtype as DType
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
-from ..tensor import Tensor
+from ..tensor import TO_NUMBER, Tensor
 from .arguments import static
 from .assignment import cast
 from .declare import function
 from .number_ranges import check_array
 from .placing import place
+
+COPY = (
+    "To copy construct from a tensor, it is recommended to use source.detach().clone(), and .requires_grad_(True) on that, rather than "
+    "torch.tensor(source) or new_tensor(source)."
+)
 
 
 @function()
@@ -34,6 +40,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             [3, 4]])
     """
     if isinstance(data, Tensor):
+        caution(COPY)
         made = cast(data.detach(), data.dtype if dtype is None else as_dtype(dtype)).clone()
         return made.requires_grad_() if requires_grad else made
     return place(array_of(data, dtype), device, requires_grad)
@@ -79,10 +86,16 @@ def _plain(data: Any) -> Any:
     if isinstance(data, (list, tuple, range)):
         return [_plain(element) for element in data]
     if isinstance(data, Tensor):
+        if data.requires_grad:
+            caution_once(TO_NUMBER)
         return data.tolist()
     if isinstance(data, (str, bytes)):
         raise ArgumentTypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__array__"):
+        if isinstance(data, np.ndarray):
+            caution_once(
+                "Creating a tensor from a list of numpy.ndarrays is slow: turn the list into one numpy.ndarray by numpy.array() first."
+            )
         return np.asarray(data)
     return data
 

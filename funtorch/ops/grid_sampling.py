@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
 from typing import Any
 
@@ -84,16 +83,8 @@ def _cubic(x: Array, places: list[Array], padding: str, align: bool) -> Array:
     return total
 
 
-NOT_SAID = (
-    "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True "
-    "if the old behavior is desired."
-)
-
-
 def _aligned(align_corners: bool | None) -> bool:
-    """Whether -1 and 1 are the middles of the corner elements; warns where it is not said."""
-    if align_corners is None:
-        warnings.warn(NOT_SAID, stacklevel=2)
+    """Whether -1 and 1 are the middles of the corner elements: not, unless that is said."""
     return bool(align_corners)
 
 

@@ -26,7 +26,8 @@ OF_SCALAR = (
     "to a number"
 )
 INDEX_TYPES = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
-MASK_TYPES = frozenset({np.dtype(np.bool_), np.dtype(np.uint8)})
+BYTES = np.dtype(np.uint8)  # an old kind of bool
+MASK_TYPES = frozenset({np.dtype(np.bool_), BYTES})
 
 
 class Index(NamedTuple):

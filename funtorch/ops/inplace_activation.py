@@ -196,6 +196,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
             f"specified {kind_of(logits._payload)}"
         )
     axis = wrap_dim(dim, logits.dim())
-    gumbels = -sample("exponential", tuple(logits.shape), logits.dtype, None, 1.0).log()
-    soft = softmax((logits + gumbels) / tau, axis)
+    if not is_meta(logits):  # without data nothing is drawn
+        logits = logits - sample("exponential", tuple(logits.shape), logits.dtype, None, 1.0).log()
+    soft = softmax(logits / tau, axis)
     return one_hot_of_largest(soft, axis) if hard else soft

@@ -17,7 +17,7 @@ import numpy as np
 from .. import dtypes
 from ..core.batching import at_front, lift_draw, open_vmaps
 from ..core.call import call
-from ..core.generators import Generator, default_generator
+from ..core.generators import Generator
 from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.levels import WRAPPED, Dual
 from ..core.meta import is_meta
@@ -28,9 +28,10 @@ from ..core.views import concrete, write
 from ..errors import OpError, TracedValueError
 from ..tensor import Tensor
 from . import registry
-from .assignment import into
+from .arguments import tensor_argument
+from .assignment import check_overlap, into
 from .declare import function
-from .random import DRAWN, bernoulli_mask, in_memory_order, sample
+from .random import DRAWN, bernoulli_mask, in_memory_order, sample, twister_of
 
 
 def _inverted(weights: Any, u: Any) -> Any:
@@ -115,8 +116,7 @@ def _categories(input: Tensor, count: int, replacement: bool, generator: Generat
     """`multinomial` inside of a program: by inversion, or the greatest of weight / exponential."""
     message = "multinomial: probability tensor contains either `inf`, `nan` or element < 0"
     _require((input >= 0) & (input < float("inf")), "multinomial", message)
-    few = 1 if replacement else count
-    _require((input > 0).sum(-1) >= few, "multinomial", f"invalid multinomial distribution: fewer than {few} positive weights")
+    _require((input > 0).any(-1), "multinomial", "invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and count > 1:
         return call(_INVERTED, (input, sample("uniform", (*input.shape[:-1], count), dtypes.float64, generator)))
     noise = sample("exponential", tuple(input.shape), input.dtype, generator)
@@ -129,15 +129,24 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
 
     Raises RuntimeError for a probability outside [0, 1].
     """
+    if not isinstance(input, Tensor):
+        tensor_argument(input, "bernoulli", "input", 1)
     if p is not None:
         return bernoulli_mask(tuple(input.shape), p, input.dtype, generator)
+    if (
+        isinstance(out, Tensor)
+        and memory_order(out) is not None
+        and tuple(out.shape) == tuple(input.shape)
+        and not (out.requires_grad or input.requires_grad)
+    ):
+        return _bernoulli_in_place(out, input, generator=generator)
     if state.recorder is not None and input.dtype.is_floating_point:
         made = _coins(input, generator)
     else:
-        twister = (generator or default_generator).twister
+        twister = twister_of(generator)
         made = by_values(input, "bernoulli", lambda v: twister.bernoulli(v.shape, v, dtype=v.dtype))
     made = call(DRAWN, (input, made))
-    return made if out is None else into(out, made, "bernoulli")
+    return made if out is None else into(out, made, "factory")
 
 
 @function(method=True)
@@ -146,7 +155,8 @@ def multinomial(
 ) -> Tensor:
     """Indices drawn with the weights that ``input`` (C,) or (N, C) holds: (num_samples,) or (N, num_samples), int64.
 
-    Raises RuntimeError for negative weights, all-zero rows, or too few categories without replacement.
+    Without replacement, those of weight zero come last. Raises RuntimeError for negative weights, all-zero rows, or more draws
+    than categories without replacement.
     """
     if input.dim() not in (1, 2):
         raise OpError(f"multinomial(): prob_dist must be 1 or 2 dim, got {list(input.shape)}")
@@ -160,7 +170,7 @@ def multinomial(
 
 
 def _by_rows(count: int, replacement: bool, generator: Generator | None, by_columns: bool) -> Callable:
-    twister = (generator or default_generator).twister
+    twister = twister_of(generator)
 
     def sampler(values: np.ndarray) -> np.ndarray:
         if values.ndim <= 2:
@@ -174,7 +184,7 @@ def _by_rows(count: int, replacement: bool, generator: Generator | None, by_colu
 @function()
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates that ``input`` holds."""
-    twister = (generator or default_generator).twister
+    twister = twister_of(generator)
     return call(DRAWN, (input, by_values(input, "poisson", lambda v: twister.poisson(v))))
 
 
@@ -184,7 +194,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
     Raises RuntimeError for different dtypes.
     """
-    twister = (generator or default_generator).twister
+    twister = twister_of(generator)
     if count.dtype != prob.dtype:
         raise OpError(f"binomial: Found dtype {prob.dtype} but expected {count.dtype}")
     both = call(_PAIRS, (count, prob))
@@ -196,23 +206,27 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
     in_place_allowed(self, "bernoulli_", state.grad)
     if is_meta(self):
         return self
+    check_overlap(self, "bernoulli_")
     if isinstance(p, Tensor):
-        twister = (generator or default_generator).twister
-        dtype = self.dtype.numpy
-        shape = tuple(self.shape)
-        order = memory_order(self)
-        if order is not None:
-            p, shape = p.expand(shape).permute(order), tuple(shape[d] for d in order)
-        rank = p.dim()
-        made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - rank], *shape), v, dtype=dtype))
-        if order is not None:
-            made = made.permute(sorted(range(len(order)), key=order.__getitem__))
+        made = _coins_of(self, p, generator)
     else:
         if not 0 <= p <= 1:
             raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         made = in_memory_order(self, lambda shape: bernoulli_mask(shape, p, self.dtype, generator))
     write(self, made)
     return self
+
+
+def _coins_of(like: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
+    """Coins with the chances ``p``, which broadcasts, for a Tensor: in the order in which it lies in memory."""
+    twister, dtype, shape, order = twister_of(generator), like.dtype.numpy, tuple(like.shape), memory_order(like)
+    if order is not None:
+        p, shape = p.expand(shape).permute(order), tuple(shape[d] for d in order)
+    elif tuple(p.shape) != shape:
+        p = p.expand(shape)
+    rank = p.dim()
+    made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - rank], *shape), v, dtype=dtype))
+    return made if order is None else made.permute(sorted(range(len(order)), key=order.__getitem__))
 
 
 registry.add_method("bernoulli_", _bernoulli_in_place)

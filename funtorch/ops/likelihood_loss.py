@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.handle import Handle
+from ..core.handle import Handle, form_of
 from ..errors import ArgumentValueError, OpError
 from . import registry
 from .activation import PURE, floating
@@ -58,6 +58,7 @@ def _binary_cross_entropy(input: Array, target: Array, weight: Array | None, red
     refuse("binary_cross_entropy", input, "bic")
     if weight is None:
         return reducing(_cross, reduction)(input, target)
+    broadcast(weight, input)
     return reducing(lambda x, y, w: _cross(x, y) * w, reduction)(input, target, weight)
 
 
@@ -93,6 +94,8 @@ def _with_logits(input: Array, target: Array, weight: Array | None, pos_weight: 
         raise OpError(f"result type {kind_of(input)} can't be cast to the desired output type {kind_of(target)}")
     refuse("binary_cross_entropy_with_logits", input, "bic")
     factors = [w for w in (weight, pos_weight) if w is not None]
+    for factor in factors:
+        broadcast(factor, input)
 
     def losses(x: Array, y: Array, *factors: Array) -> Array:
         given = iter(factors)
@@ -102,7 +105,7 @@ def _with_logits(input: Array, target: Array, weight: Array | None, pos_weight: 
         z = (1 - y) * x + scale * below
         return z if w is None else z * w
 
-    return reducing(losses, reduction)(input, target, *factors)
+    return reducing(losses, reduction)(input, target, *factors).astype(target.dtype)
 
 
 @function("nn.functional")
@@ -145,6 +148,13 @@ def _kl_div(input: Operand, target: Operand, reduction, log_target):
     return reducing(divergence, reduction)(x, y)
 
 
+def refuse_integers(*arguments: Any) -> None:
+    """Raise RuntimeError if a Tensor among the arguments of `kl_div` has integers."""
+    for argument in arguments:
+        if isinstance(argument, Handle) and not is_inexact(form_of(argument)):
+            raise OpError("kl_div: Integral inputs not supported.")
+
+
 @function("nn.functional")
 def kl_div(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
@@ -159,11 +169,15 @@ def kl_div(
 
     Raises:
         ValueError: an unknown reduction.
+        RuntimeError: sizes that can't be broadcast, or integers.
     """
-    if size_average is not None or reduce is not None or reduction != "batchmean":
+    if size_average is not None or reduce is not None:
         reduction = reduction_of(reduction, size_average, reduce)
-    if reduction == "mean":
+    elif reduction == "mean":
         warnings.warn(KL_MEAN, stacklevel=2)
+    elif reduction != "batchmean":
+        reduction = reduction_of(reduction)
+    refuse_integers(input, target)
     return _kl_div(input, target, reduction, log_target)
 
 

@@ -22,12 +22,16 @@ def _error(kind: str, size: float) -> Callable:
     def absolute(d: Array) -> Array:
         return jnp.abs(d) if jnp.iscomplexobj(d) else d * jnp.sign(d)
 
+    def quadratic_below(d: Array, below: Array, scale: float, beyond: Array) -> Array:
+        inner = jnp.where(below, d, 0)  # whose square is finite: beyond, its slope counts for nothing, not for NaN
+        return jnp.where(below, 0.5 * inner * inner / scale, beyond)
+
     return {
         "mse": lambda d: d * d,
         "l1": absolute,
         # Both are quadratic below a threshold; they differ in scale.
-        "smooth_l1": lambda d: jnp.where(absolute(d) < size, 0.5 * d * d / (size or 1), absolute(d) - 0.5 * size),
-        "huber": lambda d: jnp.where(absolute(d) <= size, 0.5 * d * d, size * (absolute(d) - 0.5 * size)),
+        "smooth_l1": lambda d: quadratic_below(d, absolute(d) < size, size or 1, absolute(d) - 0.5 * size),
+        "huber": lambda d: quadratic_below(d, absolute(d) <= size, 1, size * (absolute(d) - 0.5 * size)),
     }[kind]
 
 
@@ -43,7 +47,9 @@ def _of_difference(input: Array, target: Array, weight: Array | None, kind: str,
 
     def weighted(x: Array, y: Array, w: Array) -> Array:
         losses = measure(x - y) * w
-        return jnp.sum(losses) / jnp.sum(w) if reduction == "mean" else reduced(losses, reduction)
+        # Alone among these, Huber's weighted mean is over the number of elements.
+        weighted_mean = reduction == "mean" and kind != "huber"
+        return jnp.sum(losses) / jnp.sum(w) if weighted_mean else reduced(losses, reduction)
 
     return in_float32(weighted)(x, y, weight)
 
@@ -114,7 +120,8 @@ def smooth_l1_loss(
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """(x - y)^2 / 2 where |x - y| <= delta, else delta (|x - y| - delta / 2).
 
-    input (*), target (*), weight (*), reduction: as in `mse_loss`. Raises RuntimeError for delta <= 0.
+    input (*), target (*), weight (*), reduction: as in `mse_loss`, but the mean is over the number of elements, with weights
+    too. Raises RuntimeError for delta <= 0.
     """
     if delta <= 0:
         raise OpError("huber_loss does not support non-positive values for delta.")
@@ -125,10 +132,13 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 def _soft_margin(input: Operand, target: Operand, reduction):
     """log(1 + e^(-y x))."""
     refuse("soft_margin_loss", input, "bic")
-    return reducing(lambda x, y: jnp.logaddexp(-y * x, 0.0), reduction)(*broadcast(input, target))
+    x, y = broadcast(input, target)
+    if x.shape != input.shape:
+        raise OpError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(x.shape)}")
+    return reducing(lambda x, y: jnp.logaddexp(-y * x, 0.0), reduction)(x, y)
 
 
 @function("nn.functional")
 def soft_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
-    """log(1 + e^(-y x)). input (*), target (*) of 1 and -1; reduction: as in `mse_loss`."""
+    """log(1 + e^(-y x)). input (*), target of 1 and -1, broadcast to (*); reduction: as in `mse_loss`."""
     return _soft_margin(input, target, reduction_of(reduction, size_average, reduce))

@@ -7,19 +7,24 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..core.handle import value_of
-from ..errors import ArgumentValueError, OpError
+from ..errors import ArgumentValueError, OpError, OutOfBoundsError
 from .activation import PURE
 from .class_loss import computed
 from .declare import Array, function, op
 from .gathering import outside
 from .loss_reduction import broadcast, reduced, reduction_of
-from .operands import in_float32, refuse
+from .operands import in_float32, kind_of, refuse
 from .picking import known
+
+
+def _expect_dtype(kind: str, x: Array) -> None:
+    if kind_of(x) != kind:
+        raise OpError(f"expected scalar type {kind} but found {kind_of(x)}")
 
 
 def _check_margin(input: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> None:
     shape = value_of(input).shape
-    if shape and outside(target, shape[-1]) is not None:
+    if 0 < len(shape) <= 2 and value_of(target).dtype.kind in "iu" and outside(target, shape[-1]) is not None:
         raise OpError("target out of range")
 
 
@@ -27,6 +32,8 @@ def _check_margin(input: Any, target: Any, weight: Any, p: int, margin: float, r
 def _multi_margin(input: Array, target: Array, weight: Array | None, p, margin, reduction):
     """Margins of the target's class over the others."""
     refuse("multi_margin_loss", input, "bic")
+    if input.ndim > 2 or not input.size and input.shape[-1] == 0:
+        raise OpError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
     classes = input.shape[-1] if input.ndim else 1
     rows = 1 if input.ndim < 2 else input.shape[0]
     if target.size != rows or target.ndim > 1:
@@ -36,6 +43,9 @@ def _multi_margin(input: Array, target: Array, weight: Array | None, p, margin, 
         )
     if weight is not None and weight.shape != (classes,):
         raise OpError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    _expect_dtype("Long", target)
+    if weight is not None:
+        _expect_dtype(kind_of(input), weight)
 
     def losses(x: Array, y: Array, w: Array | None = None) -> Array:
         x, y = x.reshape(rows, classes), y.reshape(rows, 1)
@@ -68,7 +78,7 @@ def multi_margin_loss(
 
     Raises:
         ValueError: another p, or an unknown reduction.
-        RuntimeError: other sizes, or a class that doesn't exist.
+        RuntimeError: other sizes or types, or a class that doesn't exist.
     """
     how = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -91,6 +101,7 @@ def _multilabel_margin(input: Array, target: Array, reduction):
     refuse("multilabel_margin_loss", input, "bic")
     if input.shape != target.shape:
         raise OpError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    _expect_dtype("Long", target)
 
     def losses(x: Array, y: Array) -> Array:
         classes = x.shape[-1] if x.ndim else 1
@@ -117,7 +128,7 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, re
         size_average, reduce, reduction: as in `nll_loss`.
 
     Raises:
-        RuntimeError: other sizes, or a class that doesn't exist.
+        RuntimeError: other sizes or types, or a class that doesn't exist.
     """
     return _multilabel_margin(input, target, reduction_of(reduction, size_average, reduce))
 
@@ -125,12 +136,16 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, re
 @op(namespace=PURE, name="multilabel_soft_margin_loss", out=False)
 def _multilabel_soft_margin(input: Array, target: Array, weight: Array | None, reduction):
     """Binary cross entropy of logits, averaged over the classes."""
+    if not input.ndim:
+        raise OutOfBoundsError("Dimension specified as -1 but tensor has no dimensions")
+    refuse("log_sigmoid_cpu", input, "bic")
+    classes = input.shape[-1]
 
     def losses(x: Array, y: Array, w: Array | None = None) -> Array:
         x, y = broadcast(x, y)
         z = y * jnp.logaddexp(-x, 0.0) + (1 - y) * jnp.logaddexp(x, 0.0)
         z = z if w is None else z * w
-        return reduced(jnp.sum(z, axis=-1) / (x.shape[-1] if x.ndim else 1), reduction)
+        return reduced(jnp.sum(z, axis=-1) / classes, reduction)
 
     return computed(input, target, weight, losses)
 

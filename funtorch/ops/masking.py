@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution
 from ..core.call import call
 from ..core.handle import Handle, value_of
 from ..core.selected import chosen
@@ -25,6 +26,8 @@ from .picking import known
 
 def _bool_mask(name: str, mask: Any) -> None:
     if kind_of(mask) != "bool":
+        if name == "masked_scatter" and kind_of(mask) == "uint8":
+            caution("masked_scatter_ received a mask with dtype torch.uint8, which is no more taken; use a mask of torch.bool.")
         long = {"int64": "long int", "uint8": "unsigned char", "int32": "int", "float32": "float", "float64": "double"}
         raise OpError(f"{name}_ only supports boolean masks, but got mask with dtype {long.get(kind_of(mask), kind_of(mask))}")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ..cautions import caution
 from ..core.dims import wrap_dims
+from ..core.handle import Handle
 from ..core.selected import chosen
 from ..errors import ArgumentTypeError, OpError
 from .declare import Array, function, op
@@ -125,6 +128,16 @@ def _std_mean(input: Array, dim, correction, keepdim):
     return _spread(input, dim, correction, keepdim, "std_mean", root), _average(input, dim, keepdim)
 
 
+def _degrees(shape: tuple[int, ...], dim: Any, correction: Any) -> float:
+    """By what a sum of squares is divided; more than nothing where the arguments are at fault."""
+    try:
+        if dim is None:
+            return builtins.max(math.prod(shape) - correction, 0)
+        return _count(shape, wrap_dims(dim, len(shape))) - correction
+    except (TypeError, IndexError, RuntimeError):
+        return 1
+
+
 def _declare(name: str, computed: Any, doc: str) -> Any:
     """The public function, which also takes the older forms ``(unbiased)`` and ``(dim, unbiased, keepdim)``."""
 
@@ -137,7 +150,12 @@ def _declare(name: str, computed: Any, doc: str) -> Any:
             raise ArgumentTypeError(f"{name}(): give unbiased or correction, not both")
         if unbiased is not None:
             correction = int(unbiased)
-        return computed(input, dim, 1 if correction is None else correction, keepdim, out=out)
+        correction = 1 if correction is None else correction
+        if isinstance(input, Handle) and _degrees(input._payload.shape, dim, correction) <= 0:
+            caution(
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the number of elements reduced."
+            )
+        return computed(input, dim, correction, keepdim, out=out)
 
     reduced.__name__ = reduced.__qualname__ = name
     reduced.__doc__ = doc + (

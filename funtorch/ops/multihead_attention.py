@@ -17,11 +17,12 @@ from .normalised import softmax
 from .padding import pad
 from .selection import where
 
+fast: list[bool] = [True]  # whether encoders may give the results of PyTorch's fast path (`torch.backends.mha`)
 NEEDS_MASK = (
     "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
     "`generate_square_subsequent_mask` to create this mask."
 )
-MISMATCHED = "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead."
+MISMATCHED = "Support for mismatched {} and {} is deprecated. Use same type for both instead."
 
 
 def _checked_ranks(query: Any, key: Any, value: Any, padding: Any, mask: Any, heads: int) -> bool:
@@ -51,12 +52,22 @@ def _checked_ranks(query: Any, key: Any, value: Any, padding: Any, mask: Any, he
     return rank == 3
 
 
-def _added(mask: Any, name: str, like: Any) -> Any:
-    """A mask as numbers that are added to the scores: -inf where a mask of bools is true."""
+def dtype_of(tensor: Any) -> Any:
+    """The dtype of a Tensor, None for None."""
+    return None if tensor is None else tensor.dtype
+
+
+def canonical(mask: Any, name: str, dtype: Any, other: Any = None, other_name: str = "") -> Any:
+    """A mask as numbers that are added to the scores: -inf where a mask of bools is true. ``dtype``: of these numbers.
+
+    Warns if ``other``, the dtype of another mask, is not this one's. Raises AssertionError for a mask of integers.
+    """
     if mask is None:
         return None
+    if other is not None and mask.dtype is not other:
+        warnings.warn(MISMATCHED.format(name, other_name), stacklevel=3)
     if mask.dtype.name == "bool":
-        return where(mask, -math.inf, zeros((), dtype=like.dtype))
+        return where(mask, -math.inf, zeros((), dtype=dtype))
     if not mask.dtype.is_floating_point:
         raise AssertionError(f"only bool and floating types of {name} are supported")
     return mask
@@ -160,8 +171,6 @@ def multi_head_attention_forward(
 
     Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2.
     """
-    if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype is not attn_mask.dtype:
-        warnings.warn(MISMATCHED, stacklevel=2)
     batched = _checked_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
@@ -170,8 +179,8 @@ def multi_head_attention_forward(
         raise OpError(NEEDS_MASK)
     # The mask itself is only left out where the attention can make it by itself.
     causal = is_causal and key_padding_mask is None and not need_weights
-    padding = _added(key_padding_mask, "key_padding_mask", query)
-    mask = None if causal else _added(attn_mask, "attn_mask", query)
+    padding = canonical(key_padding_mask, "key_padding_mask", query.dtype, dtype_of(attn_mask), "attn_mask")
+    mask = None if causal else canonical(attn_mask, "attn_mask", query.dtype)
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     if mask is not None:
         mask = _check_mask(mask, num_heads, query.shape[1], query.shape[0], key.shape[0])

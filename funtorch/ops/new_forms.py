@@ -52,10 +52,10 @@ for _name, _factory in (
 
 
 def _new_old(self: Tensor, *args: Any) -> Tensor:
-    """PyTorch's old ``x.new(...)``: a Tensor of the same dtype from sizes or data."""
+    """PyTorch's old ``x.new(...)``: a Tensor of the same dtype and device from sizes or data."""
     if len(args) == 1 and not isinstance(args[0], (int, Size)):
-        return tensor(args[0], dtype=self.dtype)
-    return empty(*args, dtype=self.dtype) if args else empty(0, dtype=self.dtype)
+        return tensor(args[0], dtype=self.dtype, device=self.device)
+    return empty(*(args or (0,)), dtype=self.dtype, device=self.device)
 
 
 registry.add_method("new", _new_old)

@@ -112,7 +112,7 @@ def rms_norm(input: Array, normalized_shape, weight: Array | None = None, eps=No
         input: (*, S) of floats.
         normalized_shape: S, the sizes of the last dimensions.
         weight: S.
-        eps: keeps the root away from 0; None: the machine epsilon of input's type.
+        eps: keeps the root away from 0; None: the machine epsilon of input's type, float32's for halves.
 
     Returns:
         (*, S).
@@ -125,7 +125,8 @@ def rms_norm(input: Array, normalized_shape, weight: Array | None = None, eps=No
     axes = _trailing(input, normalized_shape, "rms_norm", "", weight=weight)
     refuse("rms_norm", input, "bi")
     x = wide(input)
-    floor = float(jnp.finfo(input.dtype).eps) if eps is None else eps
+    # Halves are computed in float32, and it's that type's epsilon which keeps their root away from 0.
+    floor = float(jnp.finfo(jnp.promote_types(input.dtype, jnp.float32)).eps) if eps is None else eps
     z = x * jax.lax.rsqrt(jnp.mean(x * x, axis=axes, keepdims=True) + floor)
     return affine(z, weight, None, tuple(normalized_shape)).astype(input.dtype)
 

@@ -8,14 +8,19 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..cautions import caution_once
 from ..core.dims import wrap_dim
 from ..dtypes import dtype
 from .arithmetic import neg
+from .assignment import ONLY_REAL
 from .declare import Array, function, op
 from .operands import in_float32, refuse
 
 
 def _in_type(input: Array, kind: dtype | None, name: str) -> Array:
+    if kind is not None and jnp.iscomplexobj(input) and not kind.is_complex:
+        caution_once(ONLY_REAL)
+        input = input.real
     x = input if kind is None else input.astype(kind.numpy)
     refuse(name, x, "bic")
     return x

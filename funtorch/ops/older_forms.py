@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..cautions import caution_once
 from ..core.handle import Handle
 from ..errors import ArgumentTypeError
 
@@ -23,5 +23,5 @@ def older_order(function: Callable, keywords: Sequence[str], args: tuple, named:
     if len(tensors) != allowed or not 0 < len(numbers) <= len(keywords):
         raise ArgumentTypeError(f"{function.__name__}() takes {allowed} positional arguments but {len(args)} were given")
     text = OLDER.format(function.__name__, ", ".join(f"{key}=number" for key in keywords))
-    warnings.warn(text, UserWarning, stacklevel=3)
+    caution_once(text, key="older order of arguments")
     return function(*tensors, **(named | dict(zip(keywords, numbers, strict=False))))

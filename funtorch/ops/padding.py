@@ -8,13 +8,19 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from ..errors import MissingError, OpError
+from ..errors import ArgumentTypeError, MissingError, OpError
 from .declare import Array, op
 from .operands import number
-from .sliding import Pads, padded
+from .sliding import Pads, integers, padded
 
 NOT_EMPTY = (
     "Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: {}"
+)
+UNSUPPORTED = (
+    "Padding size {} is not supported for {}D input tensor.\nSupported combinations for non-constant padding:\n"
+    "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+    "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+    "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
 )
 TOO_LARGE = "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding {} at dimension {} of input {}"
 
@@ -72,8 +78,8 @@ MODES: dict[str, tuple[Callable, Callable | None]] = {
 def _check_rank(x: Array, pad: tuple, mode: str) -> None:
     dims = len(pad) // 2
     if x.ndim not in (dims + 1, dims + 2) or dims not in (1, 2, 3):
-        raise MissingError(f"Padding size {len(pad)} is not supported for {x.ndim}D input tensor.")
-    if mode != "circular" and 0 in x.shape[x.ndim - dims - (x.ndim == dims + 1) :]:
+        raise MissingError(UNSUPPORTED.format(len(pad), x.ndim))
+    if mode != "circular" and 0 in x.shape[0 if x.ndim == dims + 1 else 1 :]:
         raise OpError(NOT_EMPTY.format(dims + 1, dims + 2, list(x.shape)))
 
 
@@ -120,7 +126,13 @@ def constant_pad_nd(input: Array, pad, value=0):
     return _pad_with(input, pad, value)
 
 
-@op(namespace="nn.functional", out=False)
+def _check_amounts(input: Any, pad: Any, *rest: Any) -> None:
+    if not isinstance(pad, (tuple, list)):
+        raise ArgumentTypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    integers("pad(): argument 'pad' (position 2)", pad)
+
+
+@op(namespace="nn.functional", out=False, check=_check_amounts)
 def pad(input: Array, pad, mode="constant", value=None):
     """Padding at both ends of the last dimensions; negative amounts cut.
 
@@ -135,6 +147,7 @@ def pad(input: Array, pad, mode="constant", value=None):
         (*), each padded dimension larger by its two amounts.
 
     Raises:
+        TypeError: amounts that aren't integers.
         RuntimeError: an odd number of amounts, too many, or larger ones than the mode can fill.
         NotImplementedError: an unknown mode, or a rank that the mode doesn't have.
     """

@@ -15,11 +15,12 @@ import numpy as np
 from jax.scipy import special
 
 from ..core.call import call
-from ..core.generators import Generator, default_generator
+from ..core.generators import Generator
 from ..core.op import Op
 from ..tensor import Tensor
 from .declare import Array, function, op
 from .laws import by_values
+from .random import twister_of
 
 # Nodes and weights on (0, inf), in units of the integrand's scale: w = exp(pi/2 sinh t), even steps of t (Takahasi, Mori 1974).
 _STEP = 0.05
@@ -119,7 +120,7 @@ def standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
 
     Raises NotImplementedError for dtypes other than float32 and float64.
     """
-    twister = (generator or default_generator).twister
+    twister = twister_of(generator)
     return call(_GAMMA, (input, by_values(input, "_standard_gamma", lambda v: twister.standard_gamma(v))))
 
 
@@ -135,7 +136,7 @@ def sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tenso
 
     Raises NotImplementedError for dtypes other than float32 and float64.
     """
-    twister = (generator or default_generator).twister
+    twister = twister_of(generator)
     return call(_DIRICHLET, (input, by_values(input, "_sample_dirichlet", lambda v: twister.dirichlet(v))))
 
 

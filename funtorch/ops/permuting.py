@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution_once
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import form_of
@@ -104,15 +105,30 @@ def t(input: Tensor) -> Tensor:
     return _turn(input, tuple(reversed(range(ndim))))
 
 
+IDENTITY = "Tensor.{0} is deprecated on 0-D tensors: it is the identity there."
+CONJUGATE = "Tensor.{0} is deprecated on 0-D tensors. Consider using x.conj()."
+
+
 def _reversed(self: Tensor) -> Tensor:
-    return _permute(self, tuple(reversed(range(len(form_of(self).shape)))))
+    ndim = len(form_of(self).shape)
+    if ndim == 0:
+        caution_once(IDENTITY.format("T"))
+    elif ndim != 2:
+        caution_once(
+            "The use of `x.T` on tensors of dimension other than 2 is deprecated and will be an error: x.mT transposes batches of "
+            "matrices, and x.permute(*range(x.ndim)[::-1]) reverses the dimensions."
+        )
+    return _permute(self, tuple(reversed(range(ndim))))
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     ndim = len(form_of(self).shape)
     if ndim == 1:
         raise OpError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return _swap(self, swapped(ndim, -2, -1)) if ndim else self
+    if not ndim:
+        caution_once(IDENTITY.format("mT"))
+        return self
+    return _swap(self, swapped(ndim, -2, -1))
 
 
 @kept("conj")
@@ -133,6 +149,11 @@ def _conjugate_transposed(self: Tensor) -> Tensor:
         raise OpError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if ndim:
         return adjoint(self)
+    caution_once(CONJUGATE.format("H"))
+    return _conjugated_number(self)
+
+
+def _conjugated_number(self: Tensor) -> Tensor:
     return call(_conjugated(), (self,)) if self.is_complex() else self
 
 
@@ -140,7 +161,10 @@ def _batch_conjugate_transposed(self: Tensor) -> Tensor:
     ndim = len(form_of(self).shape)
     if ndim == 1:
         raise OpError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return adjoint(self) if ndim else _conjugate_transposed(self)
+    if ndim:
+        return adjoint(self)
+    caution_once(CONJUGATE.format("mH"))
+    return _conjugated_number(self)
 
 
 for _name, _turned in (

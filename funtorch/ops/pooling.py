@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from ..errors import OpError
+from . import registry
 from .declare import Array, function, op
 from .operands import in_float32, is_inexact, refuse
 from .pooling_shapes import Geometry, geometry
@@ -188,6 +190,10 @@ def _declare_power(n: int) -> Any:
 
     def pool(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
         norm_type = float(norm_type)
+        if math.isinf(norm_type):
+            extreme, size = registry.names("nn.functional")[f"max_pool{n}d"], input.abs()
+            options = (kernel_size, stride, 0, 1, ceil_mode)
+            return extreme(size, *options) if norm_type > 0 else -extreme(-size, *options)
         1.0 / norm_type  # ZeroDivisionError, as PyTorch's
         return mean(input, norm_type, kernel_size, stride, ceil_mode)
 
@@ -196,7 +202,7 @@ def _declare_power(n: int) -> Any:
 
     Args:
         input: (N, C, *) or (C, *), with {n} dimension{"s" * (n > 1)} in the place of *.
-        norm_type: p.
+        norm_type: p; inf: the largest |x| in each window, -inf: the smallest.
         kernel_size, stride, ceil_mode: as in `avg_pool{n}d`.
 
     Returns:

@@ -8,15 +8,15 @@ from typing import Any
 
 from ..errors import OpError, OutOfBoundsError
 from .declare import Array
-from .sliding import Sizes, reach
+from .sliding import Sizes, integers, reach
 
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 SIDES = {1: "W", 2: "HW", 3: "TWH"}
 
 
 def option(name: str, label: str, value: Any, n: int, extra: str = "") -> Sizes:
-    """A number for each of ``n`` dimensions. Raises RuntimeError if there are other than one or ``n``."""
-    values = (value,) if isinstance(value, int) else tuple(value)
+    """A number for each of ``n`` dimensions. Raises RuntimeError if there are other than one or ``n``, TypeError for no integers."""
+    values = integers(f"{name}(): argument '{label}'", value)
     if len(values) not in (1, n):
         raise OpError(f"{name}: {label} must either {extra}be a single int, or a tuple of {WORDS[n]}")
     return values * n if len(values) == 1 else values
@@ -104,7 +104,7 @@ def check_rank(name: str, x: Array, n: int) -> None:
 
 def geometry(name: str, x: Array, n: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Geometry:
     """The windows of one pooling. Raises RuntimeError (IndexError for some ranks) for options or sizes that can't be."""
-    if n == 1 and name.startswith("max") and not isinstance(kernel, int) and len(kernel) != 1:
+    if n == 1 and name.startswith("max") and isinstance(kernel, (tuple, list)) and len(kernel) != 1:
         raise OpError(f"{name}() kernel_size must be an int, list of ints or tuple of ints of size 1 but got size {len(kernel)}")
     window = option(name, "kernel_size", kernel, n)
     strides = window if stride is None or stride == () else option(name, "stride", stride, n, "be omitted, " if n > 1 else "")

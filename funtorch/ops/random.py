@@ -12,61 +12,97 @@ from .. import dtypes
 from ..core.batching import lift_draw
 from ..core.call import call
 from ..core.generators import Generator, default_generator
-from ..core.handle import in_place_allowed, make, value_of
+from ..core.handle import make, value_of
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
 from ..core.strides import memory_order
-from ..core.views import concrete, write
+from ..core.views import concrete
 from ..core.watcher import draw
 from ..devices import CPU
 from ..dtypes import as_dtype
-from ..errors import ArgumentTypeError, OpError
+from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor
-from . import registry
-from .arguments import static
-from .assignment import into
+from .arguments import check_broadcast, tensor_argument
+from .assignment import TYPE_NAMES, into
 from .declare import function
 from .placing import get_default_device, on_meta, place, size_of, without_data
 
 
+def twister_of(generator: Generator | None) -> Any:
+    """The twister of a generator, or of the global one. Raises TypeError for what is no generator."""
+    if generator is None:
+        return default_generator.twister
+    if not isinstance(generator, Generator):
+        raise ArgumentTypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    return generator.twister
+
+
 def sample(kind: str, shape: tuple, dtype: Any, generator: Generator | None, *parameters: Any, **named: Any) -> Tensor:
     """Draw by the generator's method ``kind``: a Tensor of ``shape``, with numbers of its own in each lane of a vmap."""
-    source = generator or default_generator
-    method = getattr(source.twister, kind)
+    method = getattr(twister_of(generator), kind)
 
     def numbers(full: tuple) -> np.ndarray:
         if kind == "bernoulli":
             return method(full, *parameters, dtype=dtype.numpy, **named)
         return method(full, dtype.numpy, *parameters, **named)
 
+    return drawn(generator, numbers, shape, kind, dtype.name, parameters, tuple(named.items()))
+
+
+def drawn(
+    generator: Generator | None, numbers: Callable[[tuple], np.ndarray], shape: tuple, kind: str, *signature: Any
+) -> Tensor:
+    """A Tensor of ``numbers(shape)``: in compiled code they're inputs, which the signature tells apart; each lane has its own."""
     if state.recorder is None and not state.levels:  # nobody asks how they were drawn, and there are no lanes
         return make(numbers(shape))
-    signature = (dtype.name, parameters, tuple(named.items()))
+    source = generator or default_generator
     return lift_draw(lambda full: draw(source, lambda: numbers(full), (kind, full, *signature)), shape)
 
 
 def _new(kind: str, size: tuple, name: str, generator: Any, options: dict, *parameters: Any) -> Tensor:
+    if options.get("out") is not None:
+        return filled(size, name, options, f"{kind}_", parameters, generator)
     dtype = dtypes.default() if options.get("dtype") is None else as_dtype(options["dtype"])
     if dtype.category < dtypes.FLOAT:
-        raise OpError(f'"{kind}" not implemented for {dtype.name!r} in {name}()')
+        raise MissingError(f'{name}(): "{kind}" not implemented for {TYPE_NAMES[dtype.name]!r}')
     if on_meta(options.get("device")):
         return without_data(size, dtype.numpy, bool(options.get("requires_grad")))
-    return _placed(sample(kind, size, dtype, generator, *parameters), options)
+    return placed(sample(kind, size, dtype, generator, *parameters), options)
 
 
-def _placed(made: Tensor, options: dict) -> Tensor:
+def placed(made: Tensor, options: dict) -> Tensor:
+    """What was drawn on the host, on the device asked for, and a leaf that requires grad if asked for."""
     where = get_default_device() if options.get("device") is None else options["device"]
     if where is not CPU:
         made = place(value_of(made), where) if concrete(made) is not None else made
-    result = made if options.get("out") is None else into(options["out"], made, "random")
-    return result.requires_grad_() if options.get("requires_grad") else result
+    return made.requires_grad_() if options.get("requires_grad") else made
+
+
+def filled(size: tuple, name: str, options: dict, method: str, parameters: tuple, generator: Any) -> Tensor:
+    """``out`` in the size asked for, filled by its own method: in its dtype and in the order in which it lies in memory."""
+    out, wanted = options["out"], options.get("dtype")
+    if not isinstance(out, Tensor):
+        raise ArgumentTypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if wanted is not None and as_dtype(wanted) is not out.dtype:
+        want, have = (TYPE_NAMES[kind.name] for kind in (as_dtype(wanted), out.dtype))
+        raise OpError(f"{name}(): dtype {want} does not match dtype of out parameter ({have})")
+    if state.grad and out.requires_grad:
+        raise OpError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, and out requires grad"
+        )
+    target = out if tuple(out.shape) == size else make(np.empty(size, out.dtype.numpy))
+    getattr(target, method)(*parameters, generator=generator)
+    if target is not out:
+        into(out, target, "factory")
+    return out.requires_grad_() if options.get("requires_grad") else out
 
 
 _ALLOWED = frozenset({"dtype", "device", "requires_grad", "layout", "pin_memory", "out", "memory_format", "names"})
 
 
-def _checked(options: dict, name: str) -> dict:
+def checked(options: dict, name: str) -> dict:
+    """The options. Raises TypeError for one that there is not."""
     unknown = set(options) - _ALLOWED
     if unknown:
         raise TypeError(f"{name}() got an unexpected keyword argument '{sorted(unknown)[0]}'")
@@ -76,68 +112,13 @@ def _checked(options: dict, name: str) -> dict:
 @function()
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, **options: Any) -> Tensor:
     """Uniform on [0, 1): ``rand(2, 3)``. Options: dtype, device, requires_grad, out."""
-    return _new("uniform", size_of(sizes, "rand", size), "rand", generator, _checked(options, "rand"))
+    return _new("uniform", size_of(sizes, "rand", size), "rand", generator, checked(options, "rand"))
 
 
 @function()
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, **options: Any) -> Tensor:
     """Standard normal: ``randn(2, 3)``. Options: dtype, device, requires_grad, out."""
-    return _new("normal", size_of(sizes, "randn", size), "randn", generator, _checked(options, "randn"))
-
-
-@function()
-def randint(low: Any = None, high: Any = None, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
-    """Integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``. dtype: int64 unless given.
-
-    Raises RuntimeError if low >= high, TypeError without a size or a bound.
-    """
-    if size is None:
-        low, high, size = None, low, high
-    elif high is None:
-        low, high = None, low
-    if high is None or size is None:
-        raise ArgumentTypeError(f"randint(): needs high and size, got high={high}, size={size}")
-    low = 0 if low is None else low
-    low, high = static(low), static(high)
-    _checked(options, "randint")
-    dtype = dtypes.int64 if options.get("dtype") is None else as_dtype(options["dtype"])
-    if low >= high:
-        raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    if on_meta(options.get("device")):
-        return without_data(size_of((size,), "randint"), dtype.numpy)
-    return _placed(_integers(low, high, size_of((size,), "randint"), dtype, generator), options)
-
-
-def _integers(low: int, high: int, shape: tuple, dtype: Any, generator: Any) -> Tensor:
-    source = generator or default_generator
-
-    def drawn(full: tuple) -> Any:
-        return draw(
-            source, lambda: source.twister.randint(low, high, full, dtype=dtype.numpy), ("randint", full, dtype.name, low, high)
-        )
-
-    return lift_draw(drawn, shape)
-
-
-@function()
-def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> Tensor:
-    """A random order of 0 ... n - 1: shape (n,), int64 unless given."""
-    if n < 0:
-        raise OpError(f"randperm(): n must be non-negative, got {n}")
-    dtype = dtypes.int64 if _checked(options, "randperm").get("dtype") is None else as_dtype(options["dtype"])
-    if on_meta(options.get("device")):
-        return without_data((n,), dtype.numpy)
-    source = generator or default_generator
-
-    def drawn(full: tuple) -> Any:
-        rows = int(np.prod(full[:-1], dtype=np.int64))
-        return draw(
-            source,
-            lambda: np.stack([source.twister.randperm(n, dtype=dtype.numpy) for _ in range(rows)]).reshape(full),
-            ("randperm", full, dtype.name),
-        )
-
-    return _placed(lift_draw(drawn, (n,)), options)
+    return _new("normal", size_of(sizes, "randn", size), "randn", generator, checked(options, "randn"))
 
 
 def in_memory_order(tensor: Tensor, drawn: Callable[[tuple], Tensor]) -> Tensor:
@@ -154,7 +135,8 @@ def _order_asked(input: Tensor, options: dict) -> tuple[int, ...] | None:
     return memory_order(input) if wanted in ("None", "preserve_format") else _FORMATS.get(wanted)
 
 
-def _in_order_of(input: Tensor, options: dict, drawn: Callable[[tuple], Tensor]) -> Tensor:
+def in_order_of(input: Tensor, options: dict, drawn: Callable[[tuple], Tensor]) -> Tensor:
+    """`in_memory_order`, if the option ``memory_format`` does not say another."""
     return _permuted(tuple(input.shape), _order_asked(input, options), drawn)
 
 
@@ -164,7 +146,8 @@ def _permuted(shape: tuple, order: tuple[int, ...] | None, drawn: Callable[[tupl
     return drawn(tuple(shape[d] for d in order)).permute(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _like(input: Tensor, options: dict) -> dict:
+def options_like(input: Tensor, options: dict) -> dict:
+    """The options, with what ``input`` says where they don't."""
     return {
         "dtype": input.dtype,
         **({"device": "meta"} if is_meta(input) else {}),
@@ -175,26 +158,22 @@ def _like(input: Tensor, options: dict) -> dict:
 @function()
 def rand_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`rand` of the size and dtype of ``input``."""
-    return _in_order_of(input, options, lambda shape: rand(shape, generator=generator, **_like(input, options)))
+    if not isinstance(input, Tensor):
+        tensor_argument(input, "rand_like", "input", 1)
+    return in_order_of(input, options, lambda shape: rand(shape, generator=generator, **options_like(input, options)))
 
 
 @function()
 def randn_like(input: Tensor, *, generator: Generator | None = None, **options: Any) -> Tensor:
     """`randn` of the size and dtype of ``input``."""
+    if not isinstance(input, Tensor):
+        tensor_argument(input, "randn_like", "input", 1)
     if _order_asked(input, options) is None:
-        return randn(tuple(input.shape), generator=generator, **_like(input, options))
-    given = _like(input, _checked(options, "randn_like"))
+        return randn(tuple(input.shape), generator=generator, **options_like(input, options))
+    given = options_like(input, checked(options, "randn_like"))
     kind = as_dtype(given["dtype"])
-    made = _in_order_of(input, options, lambda shape: sample("normal", shape, kind, generator, 0.0, 1.0, contiguous=False))
-    return _placed(made, given)
-
-
-@function()
-def randint_like(
-    input: Tensor, low: Any = None, high: Any = None, *, generator: Generator | None = None, **options: Any
-) -> Tensor:
-    """`randint` of the size and dtype of ``input``: ``randint_like(input, high)`` or ``randint_like(input, low, high)``."""
-    return _in_order_of(input, options, lambda shape: randint(low, high, shape, generator=generator, **_like(input, options)))
+    made = in_order_of(input, options, lambda shape: sample("normal", shape, kind, generator, 0.0, 1.0, contiguous=False))
+    return placed(made, given)
 
 
 def bernoulli_mask(shape: tuple, p: float, dtype: Any, generator: Generator | None = None) -> Tensor:
@@ -208,97 +187,42 @@ DRAWN = Op(lambda *decided: jax.lax.stop_gradient(decided[-1]), "drawn")
 
 @function()
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None, **options: Any
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None, **options: Any
 ) -> Tensor:
     """Normal numbers; ``mean`` and ``std`` are numbers with a ``size``, or Tensors (broadcast together).
 
-    Raises RuntimeError for a negative std.
+    Raises RuntimeError for a negative or complex std, and TypeError for a size that comes with a Tensor.
     """
     tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
     if not isinstance(std, Tensor) and std < 0:
         raise OpError(f"normal expects std >= 0.0, but found std {std}")
     if not tensors:
-        shape = size_of((size,), "normal")
-        made = _new("normal", shape, "normal", generator, _checked(options, "normal"), float(mean), float(std))
-        return made if out is None else into(out, made, "normal")
-    low = concrete(std) if isinstance(std, Tensor) else None
-    if low is not None and (low < 0).any():
-        raise OpError("normal expects all elements of std >= 0.0")
+        if isinstance(size, int):
+            raise ArgumentTypeError("normal(): argument 'size' must be tuple of ints, not int")
+        given = checked(options, "normal") if out is None else {**options, "out": out}
+        return _new("normal", size_of((size,), "normal"), "normal", generator, given, float(mean), float(std))
+    if size is not None:
+        raise ArgumentTypeError("normal(): got a size as well as a Tensor, whose shape the result has")
+    if isinstance(std, Tensor):
+        _check_std(std)
+    check_broadcast("normal", [tuple(t.shape) for t in tensors])
     shape = np.broadcast_shapes(*(tuple(t.shape) for t in tensors))
-    made = call(DRAWN, (*tensors, sample("normal", shape, tensors[0].dtype, generator) * std + mean))
+    kind = tensors[0].dtype
+    made = into_order_of(out, shape, lambda full, **named: sample("normal", full, kind, generator, 0.0, 1.0, **named))
+    made = call(DRAWN, (*tensors, (made * std + mean).to(kind)))
     return made if out is None else into(out, made, "normal")
 
 
-def _filled_in_place(name: str, kind: str, parameters: Callable) -> None:
-    def fill(self: Tensor, *args: Any, generator: Generator | None = None, **named: Any) -> Tensor:
-        in_place_allowed(self, name, state.grad)
-        given, extra = parameters(self, *args, **named)
-        if is_meta(self):  # nothing to fill, and nothing to draw
-            return self
-        write(self, in_memory_order(self, lambda shape: sample(kind, shape, self.dtype, generator, *given, **extra)))
-        return self
-
-    fill.__name__ = name
-    fill.__doc__ = f"Fill this Tensor with numbers drawn as ``{kind}``, and return it."
-    registry.add_method(name, fill)
+def into_order_of(out: Any, shape: tuple, numbers: Callable) -> Tensor:
+    """Numbers of ``shape`` for a Tensor that is there already, if it is: drawn in the order in which it lies in memory."""
+    if not isinstance(out, Tensor) or tuple(out.shape) != shape or out.is_contiguous():
+        return numbers(shape)
+    return in_memory_order(out, lambda full: numbers(full, contiguous=False))
 
 
-def _uniform(self: Tensor, from_: float = 0.0, to: float = 1.0, **named: Any) -> tuple:
-    low, high = named.get("from", from_), named.get("to", to)
-    if low > high:
-        raise OpError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
-    return (float(low), float(high)), {}
-
-
-def _normal(self: Tensor, mean: float = 0.0, std: float = 1.0) -> tuple:
-    if std < 0:
-        raise OpError(f"normal_ expects std >= 0.0, but found std {std}")
-    return (float(mean), float(std)), {"contiguous": self.is_contiguous()}
-
-
-def _exponential(self: Tensor, lambd: float = 1.0) -> tuple:
-    if lambd <= 0:
-        raise OpError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return (float(lambd),), {}
-
-
-_filled_in_place("uniform_", "uniform", _uniform)
-_filled_in_place("normal_", "normal", _normal)
-_filled_in_place("exponential_", "exponential", _exponential)
-_filled_in_place("log_normal_", "log_normal", lambda self, mean=1.0, std=2.0: ((float(mean), float(std)), {}))
-_filled_in_place("cauchy_", "cauchy", lambda self, median=0.0, sigma=1.0: ((float(median), float(sigma)), {}))
-_filled_in_place("geometric_", "geometric", lambda self, p: ((float(p),), {}))
-
-
-_NOT_GIVEN = object()  # random_(5) draws below 5, random_(5, None) from 5 on
-
-
-def _random_in_place(
-    self: Tensor, from_: Any = None, to: Any = _NOT_GIVEN, *, generator: Generator | None = None, **named: Any
-) -> Tensor:
-    """Fill this Tensor with integers: of the whole range of its dtype, below ``from_``, or in [from_, to), without an end if ``to`` is None."""
-    in_place_allowed(self, "random_", state.grad)
-    low = named.get("from", from_)
-    if to is _NOT_GIVEN:
-        low, to = (None, None) if low is None else (0, low)
-    source = generator or default_generator
-    dtype = self.dtype
-    bounds: tuple[Any, Any] = (None if low is None else int(low), None if to is None else int(to))
-    if None not in bounds and bounds[0] >= bounds[1]:
-        raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
-
-    if is_meta(self):
-        return self
-
-    def drawn(full: tuple) -> Any:
-        return draw(
-            source,
-            lambda: source.twister.random(full, dtype=dtype.numpy, low=bounds[0], high=bounds[1]),
-            ("random", full, dtype.name, bounds),
-        )
-
-    write(self, in_memory_order(self, lambda shape: lift_draw(drawn, shape)))
-    return self
-
-
-registry.add_method("random_", _random_in_place)
+def _check_std(std: Tensor) -> None:
+    if std.dtype.is_complex:
+        raise OpError("normal expects standard deviation to be non-complex")
+    low = concrete(std)
+    if low is not None and (low < 0).any():
+        raise OpError("normal expects all elements of std >= 0.0")

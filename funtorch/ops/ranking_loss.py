@@ -8,7 +8,6 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..errors import ArgumentValueError, OpError
-from . import registry
 from .activation import PURE, floating
 from .declare import Array, Operand, function, op
 from .distance import pairwise_distance
@@ -180,22 +179,3 @@ def triplet_margin_with_distance_loss(
     how = reduction_of(reduction)
     _check_triplet(anchor, positive, negative, margin)
     return _triplet(distance_function or pairwise_distance, anchor, positive, negative, margin, swap, how)
-
-
-# torch has these too, with the reduction as a number.
-_NUMBERED = {0: "none", 1: "mean", 2: "sum"}
-
-
-def _torch_form(fn: Callable) -> None:
-    """torch's own form of a loss: ``reduction`` is 0 (none), 1 (mean) or 2 (sum)."""
-
-    def numbered(*args: Any, reduction: int = 1, **named: Any) -> Any:
-        return fn(*args, reduction=_NUMBERED.get(reduction, reduction), **named)
-
-    numbered.__name__ = fn.__name__
-    numbered.__doc__ = f"`nn.functional.{fn.__name__}`, whose ``reduction`` is 0 (none), 1 (mean) or 2 (sum)."
-    registry.add("torch", fn.__name__, numbered)
-
-
-for _fn in (margin_ranking_loss, hinge_embedding_loss, cosine_embedding_loss, triplet_margin_loss):
-    _torch_form(_fn)

@@ -83,7 +83,7 @@ def rows_of(x: Array) -> Array:
 
 def _by_steps(rows: Array, given: Inputs) -> Array:
     """Rows (T N, K) as (T, N, K)."""
-    return rows.reshape(*given.x.shape[:2], -1)
+    return rows.reshape(*given.x.shape[:2], rows.shape[-1])
 
 
 def _by_rows(x: Array, weights: Array) -> Array:

@@ -9,19 +9,21 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core import casting
 from ..core.call import call
-from ..core.compiler_options import LOOPS, accepted
+from ..core.compiler_options import LOOPS
 from ..core.handle import Handle
 from ..core.op import Op
 from ..core.state import state
 from ..core.views import concrete
 from ..errors import OpError, TracedValueError
-from . import registry
+from . import lstm_loops, registry
 from .declare import function
 from .dropout import dropout as drop
 from .gathering import index_select
 from .joining import cat, stack
-from .recurrence import Inputs, inputs_of, states, written_lstm
+from .operands import KINDS
+from .recurrence import Inputs, inputs_of, states
 from .recurrence_slopes import attached
 from .shared_data import from_numpy
 
@@ -42,17 +44,32 @@ def _results(form: Form, kind: Any, out: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each.astype(kind) for each in (out[1], *(each[None] if form[5] else each for each in last)))
 
 
-class _States(Op):
-    """The op of a layer's states, whose kernel is of another function than its host program."""
+class _Attached(Op):
+    """A layer's states in their place on the tape: where it can, XLA's way back is a loop of our own."""
 
-    __slots__ = ("compiled",)
+    __slots__ = ("form",)
 
-    def __init__(self, fn: Callable, name: str, compiled: Callable) -> None:
-        super().__init__(fn, name)
-        self.compiled = compiled
+    def __init__(self, fn: Callable, form: Form) -> None:
+        super().__init__(fn, form[0])
+        self.form = form
 
-    def new_kernel(self) -> Callable:
-        return jax.jit(functools.partial(self.compiled), compiler_options=accepted(self.options))
+    def vjp(self, mask: tuple[bool, ...]) -> Op:
+        pull = super().vjp(mask)
+        mode, _, bias, projected, masked, _ = self.form
+        count = 5 + 2 * bias  # of the inputs that aren't states
+        if mode == "lstm" and not projected and not masked and not any(mask[count:]):
+            pull.compiled = functools.partial(_lstm_gradients, self.form, mask[:count])
+        return pull
+
+
+def _lstm_gradients(form: Form, mask: tuple[bool, ...], *args: Any) -> tuple[Any, ...]:
+    """The gradients of the marked inputs: of the arrays of an LSTM layer, its states, and the gradients of its results."""
+    arrays, known, dots = args[: len(mask)], args[len(mask) : -3], args[-3:]
+    given = _inputs(form, arrays)
+    wide = [dot.astype(given.h.dtype).reshape(s.shape) for dot, s in zip(dots, (known[1], known[0], known[2]), strict=True)]
+    found = lstm_loops.backward(form[1], given, known, (wide[0], wide[1], wide[2]))
+    each = (found.x, found.h, found.c, found.w_ih, found.w_hh, *([found.b] * 2 if form[2] else ()))
+    return tuple(g.reshape(a.shape).astype(a.dtype) for g, a, marked in zip(each, arrays, mask, strict=True) if marked)
 
 
 @functools.cache
@@ -72,9 +89,12 @@ def _ops(form: Form) -> tuple[Op, Op, Op]:
         return attach(*arrays, *known(*arrays))
 
     def written(*arrays: Any) -> tuple[Any, ...]:
-        return written_lstm(reverse, _inputs(form, arrays))
+        return lstm_loops.forward(reverse, _inputs(form, arrays))
 
-    ops = Op(whole, mode), _States(known, f"{mode}_states", written if mode == "lstm" else known), Op(attach, mode)
+    ops = Op(whole, mode), Op(known, f"{mode}_states"), _Attached(attach, form)
+    if mode == "lstm":
+        ops[0].compiled = lambda *arrays: _results(form, arrays[0].dtype, written(*arrays))
+        ops[1].compiled = written
     for each in ops:
         each.options = LOOPS
     return ops
@@ -151,17 +171,34 @@ def _stacked(
     return (x, *(stack(parts) for parts in zip(*lasts, strict=True)))
 
 
-def _check_layers(mode: str, params: Sequence[Any], bias: bool, layers: int, bidirectional: bool) -> None:
+def _check_layers(
+    mode: str, input: Any, hidden: tuple[Any, ...], params: Sequence[Any], bias: bool, layers: int, bidirectional: bool
+) -> None:
     sets = layers * (2 if bidirectional else 1)
     allowed = {4 if bias else 2} | ({5 if bias else 3} if mode == "lstm" else set())
     if len(params) not in {sets * each for each in allowed}:
         raise OpError(f"{mode}(): got an incorrect number of RNN parameters: {len(params)} for {sets} layers and directions")
+    for given in (input, *hidden):
+        if given.dtype is not params[0].dtype:
+            kinds = [KINDS.get(t.dtype.name, t.dtype.name) for t in (given, params[0])]
+            raise OpError(f"{mode}(): mat1 and mat2 must have the same dtype, but got {kinds[0]} and {kinds[1]}")
 
 
-def _run(mode: str, input: Any, hidden: tuple[Any, ...], rest: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``rest``: params, has_biases, num_layers, dropout, train, bidirectional, batch_first."""
-    params, bias, layers, dropout, train, bidirectional, batch_first = rest
-    _check_layers(mode, params, bias, layers, bidirectional)
+def alike(given: Any, like: Any) -> Any:
+    """Where autocast is on, a Tensor (or None) in the dtype of a state; as it is otherwise.
+
+    On the CPU autocast doesn't cast GRUs and single steps, but what comes before them.
+    """
+    if state.autocast is None or given is None or given.dtype is like.dtype or not given.dtype.is_floating_point:
+        return given
+    return given.to(like.dtype)
+
+
+def _run(mode: str, input: Any, hidden: tuple[Any, ...], params: Sequence[Any], *options: Any) -> tuple[Any, ...]:
+    """``options``: has_biases, num_layers, dropout, train, bidirectional, batch_first."""
+    bias, layers, dropout, train, bidirectional, batch_first = options
+    input, params = alike(input, hidden[0]), [alike(each, hidden[0]) for each in params]
+    _check_layers(mode, input, hidden, params, bias, layers, bidirectional)
     x = input.transpose(0, 1) if batch_first else input
     if x.shape[0] == 0:
         raise OpError("Expected sequence length to be larger than 0 in RNN")
@@ -169,10 +206,13 @@ def _run(mode: str, input: Any, hidden: tuple[Any, ...], rest: tuple[Any, ...]) 
     return (out.transpose(0, 1) if batch_first else out, *lasts)
 
 
-def _run_packed(mode: str, data: Any, batch_sizes: Any, hidden: tuple[Any, ...], rest: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``rest``: params, has_biases, num_layers, dropout, train, bidirectional."""
-    params, bias, layers, dropout, train, bidirectional = rest
-    _check_layers(mode, params, bias, layers, bidirectional)
+def _run_packed(
+    mode: str, data: Any, batch_sizes: Any, hidden: tuple[Any, ...], params: Sequence[Any], *options: Any
+) -> tuple[Any, ...]:
+    """``options``: has_biases, num_layers, dropout, train, bidirectional."""
+    bias, layers, dropout, train, bidirectional = options
+    data, params = alike(data, hidden[0]), [alike(each, hidden[0]) for each in params]
+    _check_layers(mode, data, hidden, params, bias, layers, bidirectional)
     packing = Packing(batch_sizes)
     out, *lasts = _stacked(mode, packing.pad(data), hidden, params, bias, layers, dropout, train, bidirectional, packing)
     return (packing.pack(out), *lasts)
@@ -190,7 +230,7 @@ DOC = """A stack of {kind} layers; its class in `nn` says what they compute.
         The outputs, and {last}.
 
     Raises:
-        RuntimeError: another number of parameters, or no steps.
+        RuntimeError: another number of parameters, arrays of different dtypes, or no steps.
     """
 PARTS = {
     "lstm": ("LSTM", "a pair", "each", " (, W_hr)", "the last h and the last c"),
@@ -201,13 +241,19 @@ PARTS = {
 
 
 def _declare(mode: str) -> Callable:
+    # Autocast's tables tell packed data from other.
+    padded, packed_data = (
+        casting.casting_first(functools.partial(each, mode), f"{mode}.{kind}", "torch")
+        for each, kind in ((_run, "input"), (_run_packed, "data"))
+    )
+
     def run(*args: Any) -> tuple[Any, ...]:
         packed = len(args) == 9 and isinstance(args[2 if mode != "lstm" else 1], Handle) and isinstance(args[3], (list, tuple))
         hx = args[2 if packed else 1]
         hidden = (hx,) if isinstance(hx, Handle) else tuple(hx)
         if packed:
-            return _run_packed(mode, args[0], args[1], hidden, args[3:])
-        return _run(mode, args[0], hidden, args[2:])
+            return packed_data(args[0], args[1], hidden, *args[3:])  # type: ignore[no-any-return]
+        return padded(args[0], hidden, *args[2:])  # type: ignore[no-any-return]
 
     run.__name__ = mode
     run.__doc__ = DOC.format(**dict(zip(("kind", "hidden", "states", "more", "last"), PARTS[mode], strict=True)))

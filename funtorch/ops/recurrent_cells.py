@@ -10,6 +10,7 @@ from ..errors import OpError
 from . import registry
 from .declare import Array, function, op
 from .direct import cells
+from .operands import kind_of
 from .recurrence import GATES, inputs_of, step
 
 PURE = "nn.functional.pure"
@@ -18,14 +19,18 @@ PURE = "nn.functional.pure"
 def _check(x: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, units: int) -> None:
     if x.shape[-1] != w_ih.shape[1]:
         raise OpError(f"input has inconsistent input_size: got {x.shape[-1]} expected {w_ih.shape[1]}")
-    size = w_hh.shape[0] // units
+    size = w_hh.shape[1]
+    for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if weight.shape[0] != units * size:
+            raise OpError(f"{name} first dim must be {units} * hidden_size = {units * size}, but got {weight.shape[0]}")
     for number, state in enumerate(states):
         if state.shape[0] != x.shape[0]:
             raise OpError(f"Input batch size {x.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}")
         if state.shape[1] != size:
             raise OpError(f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {size}")
-    if x.dtype != w_ih.dtype:
-        raise OpError(f"mat1 and mat2 must have the same dtype, but got {x.dtype} and {w_ih.dtype}")
+    for given, weight in ((x, w_ih), *((state, w_hh) for state in states)):
+        if given.dtype != weight.dtype:
+            raise OpError(f"mat1 and mat2 must have the same dtype, but got {kind_of(given)} and {kind_of(weight)}")
 
 
 def _step(

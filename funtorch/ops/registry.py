@@ -34,6 +34,16 @@ def add_method(name: str, fn: Callable) -> None:
         setattr(Tensor, name, fn)
 
 
+def replace(fn: Callable, by: Callable) -> None:
+    """Let another function stand wherever ``fn`` is public."""
+    for held in (*_names.values(), methods):
+        for name, found in held.items():
+            if found is fn:
+                held[name] = by
+                if held is methods and Tensor.__dict__.get(name) is fn:
+                    setattr(Tensor, name, by)
+
+
 def names(namespace: str) -> dict[str, Callable]:
     """All functions of a namespace."""
     return dict(_names.get(namespace, {}))

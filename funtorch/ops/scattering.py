@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from ..cautions import caution_once
 from ..core.call import call
 from ..core.dims import wrap_dim
 from ..core.handle import Handle, value_of
@@ -90,6 +91,10 @@ def scatter(
         raise ArgumentTypeError("scatter() missing argument: src or value")
     if reduce not in _OLD_REDUCTIONS:
         raise OpError("reduce argument must be either add or multiply.")
+    if reduce is not None and isinstance(source, Handle):
+        caution_once(
+            "The reduce argument of torch.scatter with Tensor src is deprecated; use torch.scatter_reduce, which has more."
+        )
     _check_scatter("scatter", input, dim, index, source)
     if not isinstance(source, Handle):
         source = fill_value(source, input.dtype, "scatter")

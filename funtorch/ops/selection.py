@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution_once
 from ..core.handle import Handle
 from ..core.selected import chosen
 from ..dtypes import BOOL, INTEGER, int64
@@ -15,6 +16,7 @@ from ..errors import ArgumentTypeError, MissingError, OpError
 from . import registry
 from .declare import Array, Operand, function, op
 from .direct import elementwise
+from .indexing import BYTES
 from .number_ranges import check_fits
 from .operands import is_floating, kind_of, number, refuse, shown_as, tensor_first, tensors_only, truth
 
@@ -137,7 +139,9 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 @op(inplace=True, out=False, direct=lambda present: elementwise.RELU)
 def relu(input: Array):
     """Positive part: z = max(x, 0). input (*). Its gradient at 0 is 0."""
-    refuse("relu", input, "bc")
+    if input.dtype == bool:
+        raise OpError("Boolean inputs not supported for relu")
+    refuse("relu", input, "c")
     return _positive_part(input)
 
 
@@ -175,6 +179,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     """
     if not isinstance(condition, Handle):
         raise ArgumentTypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
+    if condition._payload.dtype is BYTES:
+        caution_once("where received a uint8 condition tensor. This is deprecated; use a boolean condition.")
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     for given, tensor in ((input, other), (other, input)):

@@ -29,8 +29,8 @@ _warned: list[str] = []
 
 
 def _warn_read_only(what: str) -> None:
-    """Say once for all that a Tensor can't write to its memory."""
-    if not _warned:
+    """Say once for each kind of memory that a Tensor can't write to its memory."""
+    if what not in _warned:
         _warned.append(what)
         warnings.warn(
             f"The given {what} is not writable: a Tensor that is written takes memory of its own, and the {what} does not see it. "

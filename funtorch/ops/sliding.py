@@ -11,8 +11,10 @@ from itertools import product
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
+from ..errors import ArgumentTypeError
 from .declare import Array
 
 Sizes = tuple[int, ...]
@@ -46,6 +48,17 @@ def shifted(x: Array, sizes: Sizes, strides: Sizes, dilation: Sizes, counts: Siz
         start = [o * d for o, d in zip(offset, dilation, strict=True)]
         stop = [a + (n - 1) * s + 1 if n else a for a, n, s in zip(start, counts, strides, strict=True)]
         yield lax.slice(x, (*lead, *start), (*rest, *stop), steps)
+
+
+def integers(where: str, value: Any) -> Sizes:
+    """One integer or several as a tuple. Raises TypeError for anything else, with the words ``where`` the value was given."""
+    values = (value,) if isinstance(value, (int, np.integer)) else value
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise ArgumentTypeError(f"{where} must be tuple of ints, not {type(value).__name__}")
+    for at, each in enumerate(values):
+        if not isinstance(each, (int, np.integer)):
+            raise ArgumentTypeError(f"{where} must be tuple of ints, but found element of type {type(each).__name__} at pos {at}")
+    return tuple(int(each) for each in values)
 
 
 def spread(value: int | Sequence[int], n: int) -> Sizes:

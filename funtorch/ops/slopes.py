@@ -15,8 +15,9 @@ from .operands import in_float32, is_inexact, shown_as
 
 def _slopes(x: Array, gaps: Array, dim: int, edge_order: int) -> Array:
     """Slopes along a dimension for samples that are ``gaps`` (n - 1,) apart."""
-    x = x if is_inexact(x) else x.astype(jnp.float32)
-    return in_float32(_slopes_of)(x, gaps.astype(x.real.dtype), dim=dim, edge_order=edge_order)
+    kind = jnp.promote_types(x.dtype, gaps.dtype)
+    kind = kind if jnp.issubdtype(kind, jnp.inexact) else jnp.dtype(jnp.float32)
+    return in_float32(_slopes_of)(x.astype(kind), gaps.astype(kind), dim=dim, edge_order=edge_order)
 
 
 def _slopes_of(x: Array, gaps: Array, dim: int, edge_order: int) -> Array:

@@ -39,7 +39,7 @@ _GIVEN = {
 def text_of(declared: Declaration, out: bool) -> str:
     """The definition of the public function, with an ``out=`` argument or without."""
     checks, promotion = list(_checks(declared)), _promotion(declared)
-    lines = [*_other_spellings(declared, out), *_autocast(declared)]
+    lines = [*_other_spellings(declared, out), *_autocast(declared, out)]
     operands = declared.of_kind("operand")
     if declared.promote == "arith" and len(operands) == 2 and not declared.check:
         lines += _for_two_tensors(declared, operands, checks, promotion)
@@ -71,10 +71,11 @@ def _other_spellings(declared: Declaration, out: bool) -> Iterator[str]:
                 yield f"if {p.name} is MISSING: missing({name!r}, {p.name!r})"
 
 
-def _autocast(declared: Declaration) -> Iterator[str]:
+def _autocast(declared: Declaration, out: bool) -> Iterator[str]:
+    """Casts, but not for a result that is written into a given Tensor."""
     if declared.cast_as is not None:
         arrays = ", ".join(array for array, _ in declared.arrays())
-        yield f"if casting: {arrays}, = cast_arguments({declared.cast_as!r}, ({arrays},))"
+        yield f"if casting{' and out is None' if out else ''}: {arrays}, = cast_arguments({declared.cast_as!r}, ({arrays},))"
 
 
 def _checks(declared: Declaration) -> Iterator[str]:

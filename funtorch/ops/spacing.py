@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from .. import dtypes
+from ..cautions import caution
 from ..core.call import call
 from ..core.handle import value_of
 from ..core.op import Op
@@ -73,6 +74,11 @@ def arange(
         if step == 0:
             raise ArgumentValueError("arange(): step must be nonzero")
         count = -((start - end) // step) if kind == dtypes.int64 else count
+    if out is not None and out.numel() and out.numel() != count:
+        caution(
+            f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the computed "
+            f"number of elements {count}: it is resized to ({count},)."
+        )
     wide = np.int64 if whole else np.float64
     values = wide(start) + np.arange(count, dtype=np.int64).astype(wide) * wide(step)
     return to_out(out, place(values.astype(kind.numpy), device, requires_grad))

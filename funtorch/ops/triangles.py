@@ -7,7 +7,7 @@ from jax import lax
 
 from ..errors import OpError
 from .declare import Array, op
-from .matrices import batch_shape, broadcast_batches, check_float, check_matrices, check_product, check_same_type, check_square
+from .matrices import batch_shape, broadcast_batches, check_float, check_matrices, check_product, check_square
 from .return_types import TYPES
 
 
@@ -23,7 +23,7 @@ def solve_triangular(A: Array, B: Array, *, upper, left=True, unitriangular=Fals
 
     Args:
         A: (*, n, n); upper: which triangle is read; unitriangular: count its diagonal as ones.
-        B: (*, n, k), or (*, k, n) with ``left=False``.
+        B: (*, n, k), or (*, k, n) with ``left=False``; of another dtype it is converted to A's.
 
     Returns:
         X, of B's shape with the batch dimensions broadcast.
@@ -32,11 +32,12 @@ def solve_triangular(A: Array, B: Array, *, upper, left=True, unitriangular=Fals
         RuntimeError: other than square matrices of floats, or shapes that don't fit.
     """
     name = "linalg.solve_triangular"
-    check_same_type(name, A, B)
     check_matrices(name, A, square=True)
     check_matrices(name, B, label="B")
     check_float(name, A)
     check_product(name, A, B, left)
+    if B.dtype != A.dtype:
+        B = (B if jnp.iscomplexobj(A) else jnp.real(B)).astype(A.dtype)  # noqa: N806
     return triangular(A, B, upper, left, unitriangular)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
 from .adaptive_pooling import _means
+from .byte_resampling import resampled
 from .declare import Array, function, op
 from .operands import in_float32, kind_of
 from .resampling_taps import FILTERS, along, cubic, linear, nearest, nearest_exact, smoothed
@@ -68,7 +69,10 @@ def _sizes(x: Array, size: Any, factor: Any, recompute: bool | None) -> tuple[tu
         return sizes, (None,) * n
     if factor is None:
         raise ArgumentValueError("either size or scale_factor should be defined")
-    factors = tuple(map(float, factor if isinstance(factor, tuple) else (factor,) * n))
+    each = factor if isinstance(factor, tuple) else (factor,) * n
+    if any(isinstance(f, str) for f in each):
+        raise ArgumentTypeError(f"interpolate(): scale_factor must be numbers, got {factor!r}")
+    factors = tuple(map(float, each))
     if len(factors) != n:
         form = "(s1, s2, ...,sK)"
         raise ArgumentValueError(
@@ -104,13 +108,15 @@ def _resample(
     x: Array, sizes: tuple[int, ...], mode: str, align: bool, factors: Sequence[float | None], antialias: bool
 ) -> Array:
     find = MODES[mode][0]
-    kind = np.float64 if x.dtype == np.float64 else np.float32
+    whole = x.dtype == jnp.uint8 and mode in SMOOTH
+    kind = np.float64 if whole or x.dtype == np.float64 else np.float32
     for axis in range(x.ndim - 1, 1, -1):
         size, count, factor = x.shape[axis], sizes[axis - 2], factors[axis - 2]
         same = size == count and not antialias and (find is not cubic or factor in (None, 1.0))
         if not same:
             options = (size, count, align, factor, kind)
-            x = along(x, axis, smoothed(mode, *options) if antialias else find(*options))
+            taps = smoothed(mode, *options) if antialias else find(*options)
+            x = resampled(x, axis, taps) if whole else along(x, axis, taps)
     return x
 
 
@@ -155,9 +161,6 @@ def interpolate(
         if _whole(input, sizes, factors):
             return _repeated(input, sizes)
         return _resample(input, sizes, mode, False, factors, False)
-    if input.dtype == jnp.uint8:
-        found = _resample(input.astype(np.float32), sizes, mode, bool(align_corners), factors, antialias)
-        return jnp.clip(jnp.floor(found + 0.5), 0, 255).astype(jnp.uint8)
     return in_float32(lambda x: _resample(x, sizes, mode, bool(align_corners), factors, antialias))(input)
 
 

@@ -3,16 +3,17 @@
 import importlib as _importlib
 from typing import Any as _Any
 
+from . import _functional as _functional
 from . import lr_scheduler
+from ._adafactor import Adafactor
+from ._muon import Muon
 from .adadelta import Adadelta
-from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adam import Adam
 from .adamax import Adamax
 from .adamw import AdamW
 from .asgd import ASGD
 from .lbfgs import LBFGS
-from .muon import Muon
 from .nadam import NAdam
 from .optax_bridge import from_optax
 from .optimizer import Optimizer
@@ -21,6 +22,7 @@ from .rmsprop import RMSprop
 from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
+from .swapping import swap_in_optimizer_params_and_state
 
 
 def __getattr__(name: str) -> _Any:
@@ -31,5 +33,5 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam", "Optimizer", "RAdam", "RMSprop",
-    "Rprop", "SparseAdam", "from_optax", "lr_scheduler", "swa_utils",
+    "Rprop", "SparseAdam", "from_optax", "lr_scheduler", "swa_utils", "swap_in_optimizer_params_and_state",
 ]  # fmt: skip

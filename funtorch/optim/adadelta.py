@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentValueError
+from ..tensor import Tensor
 from .elementwise import elementwise, in_type_of, steepest
+from .lists import step_lists
 from .ruled import Plan, RuledOptimizer, check_not_negative, check_rate, with_decay
 from .update import safe_sqrt
 
 
 @elementwise
-def adadelta(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, maximize: bool) -> tuple:
+def adadelta_rule(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, maximize: bool) -> tuple:
     """v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps) g; u = rho u + (1 - rho) d^2; p = p - lr d."""
     c = in_type_of(param)
     g = steepest(param, grad, h, maximize, decay)
@@ -38,7 +40,8 @@ class Adadelta(RuledOptimizer):
         ValueError: an option out of its range.
     """
 
-    rule = staticmethod(adadelta)
+    rule = staticmethod(adadelta_rule)
+    columns = ("square_avg", "acc_delta")
 
     def __init__(
         self, params: Any, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0, foreach: bool | None = None, *,
@@ -54,5 +57,25 @@ class Adadelta(RuledOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _plan(self, group: dict[str, Any]) -> Plan:
+    @staticmethod
+    def _plan(group: dict[str, Any]) -> Plan:
         return Plan(("square_avg", "acc_delta"), *with_decay(group, "lr", "rho", "eps"))
+
+
+def adadelta(
+    params: list[Tensor], grads: list[Tensor], square_avgs: list[Tensor], acc_deltas: list[Tensor], state_steps: list[Tensor],
+    capturable: bool = False, foreach: bool | None = None, differentiable: bool = False, has_complex: bool = False, *,
+    lr: Any, rho: float, eps: float, weight_decay: float, maximize: bool,
+) -> None:  # fmt: skip
+    """One step of `Adadelta` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads: of equal lengths; what is on the tape is decided by grad mode.
+        square_avgs, acc_deltas, state_steps: the states that `Adadelta` keeps, a Tensor for each parameter.
+
+    Raises:
+        RuntimeError: a step counter that is no Tensor, or a parameter that is a leaf and requires grad in grad mode.
+    """
+    group = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+    columns = {"square_avg": square_avgs, "acc_delta": acc_deltas}
+    step_lists(adadelta_rule, Adadelta._plan(group), group, params, grads, columns, state_steps)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
-from .optimizer import Optimizer
+from .lists import skipped, step_lists
 from .pieces import separable
-from .ruled import check_fused, check_rate, scalar
-from .update import apply_rule, counter, safe_sqrt
+from .ruled import Plan, RuledOptimizer, check_fused, check_rate
+from .update import safe_sqrt
 
 
 @separable
-def adam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, amsgrad: bool, maximize: bool) -> tuple:
+def adam_rule(
+    param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, amsgrad: bool, maximize: bool
+) -> tuple:
     """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; p = p - lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)."""
     g = -grad if maximize else grad
     if decay and decoupled:
@@ -51,7 +52,7 @@ def _larger(x: Any, y: Any) -> Any:
     return _join([jnp.maximum(a, b) for a, b in zip(_parts(x), _parts(y), strict=True)], x)
 
 
-class Adam(Optimizer):
+class Adam(RuledOptimizer):
     r"""Adam: :math:`p \leftarrow p - \gamma\, \hat m / (\sqrt{\hat v} + \epsilon)`.
 
     Args:
@@ -70,6 +71,9 @@ class Adam(Optimizer):
         RuntimeError: ``fused`` with ``differentiable`` or ``foreach``.
     """
 
+    rule = staticmethod(adam_rule)
+    columns = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
         amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
@@ -82,37 +86,23 @@ class Adam(Optimizer):
                     raise ArgumentValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
         check_fused(fused, foreach, differentiable)
         defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def step(self, closure: Callable | None = None) -> Any:
-        """Change the parameters by their gradients."""
-        loss = self._closure_loss(closure)
-        for group in self.param_groups:
-            params = [p for p in group["params"] if p.grad is not None]
-            self._start([p for p in params if not self.state[p]], group["amsgrad"])
-            keys = ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
-            options = {
-                "decay": group["weight_decay"] != 0, "decoupled": group["decoupled_weight_decay"], "amsgrad": group["amsgrad"],
-                "maximize": group["maximize"],
-            }  # fmt: skip
-            apply_rule(
-                adam, group, params, [self.state[p] for p in params], keys,
-                ("lr", "betas0", "betas1", "eps", *(("weight_decay",) if options["decay"] else ())), options, group["differentiable"],
-            )  # fmt: skip
-        return loss
-
-    def _start(self, params: list[Tensor], amsgrad: bool) -> None:
-        if not params:
-            return
-        step = counter(scalar(0.0), len(params))  # one for those that move together
-        for p in params:
-            self.state[p]["step"] = step
-            for key in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if amsgrad else ())):
-                self.state[p][key] = p.detach().new_zeros(p.shape)
+    @staticmethod
+    def _plan(group: dict[str, Any]) -> Plan:
+        decay = isinstance(group["weight_decay"], Tensor) or group["weight_decay"] != 0
+        options = {
+            "decay": decay, "decoupled": group["decoupled_weight_decay"], "amsgrad": group["amsgrad"], "maximize": group["maximize"],
+        }  # fmt: skip
+        return Plan(
+            ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ())),
+            ("lr", "betas0", "betas1", "eps", *(("weight_decay",) if decay else ())),
+            options,
+        )
 
 
 class AdamW(Adam):
@@ -128,18 +118,53 @@ class AdamW(Adam):
             differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
         )  # fmt: skip
 
+    def __setstate__(self, saved: dict) -> None:
+        super().__setstate__(saved)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True  # which states lack that were saved before it was an option
+
 
 def _check_options(lr: Any, betas: tuple, eps: float, weight_decay: float) -> None:
     check_rate(lr)
     if not eps >= 0.0:
         raise ArgumentValueError(f"Invalid epsilon value: {eps}")
-    kinds = [isinstance(beta, Tensor) for beta in betas]
+    kinds = [isinstance(betas[number], Tensor) for number in (0, 1)]
     if any(kinds) and not all(kinds):
         raise ArgumentValueError("betas must be either both floats or both Tensors")
-    for number, beta in enumerate(betas):
+    for number in (0, 1):
+        beta = betas[number]
         if isinstance(beta, Tensor) and beta.numel() != 1:
             raise ArgumentValueError(f"Tensor betas[{number}] must be 1-element, got {beta.numel()} elements")
         if not isinstance(beta, Tensor) and not 0.0 <= beta < 1.0:
             raise ArgumentValueError(f"Invalid beta parameter at index {number}: {beta}")
     if not weight_decay >= 0.0:
         raise ArgumentValueError(f"Invalid weight_decay value: {weight_decay}")
+
+
+def adam(
+    params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor], exp_avg_sqs: list[Tensor], max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor], foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
+    fused: bool | None = None, grad_scale: Tensor | None = None, found_inf: Tensor | None = None, has_complex: bool = False,
+    decoupled_weight_decay: bool = False, *, amsgrad: bool, beta1: Any, beta2: Any, lr: Any, weight_decay: float, eps: float,
+    maximize: bool,
+) -> None:  # fmt: skip
+    """One step of `Adam` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads: of equal lengths; what is on the tape is decided by grad mode.
+        fused, grad_scale, found_inf: a fused step divides the gradients by the scale, in place, and is left out if one was infinite.
+        exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps: the states that `Adam` keeps, a Tensor for each parameter; the
+            third is read with ``amsgrad`` only.
+
+    Raises:
+        RuntimeError: a step counter that is no Tensor, or a parameter that is a leaf and requires grad in grad mode.
+        AssertionError: a scale of gradients for a step that isn't fused.
+    """
+    if skipped(fused, grads, grad_scale, found_inf):
+        return
+    group = {
+        "lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+        "decoupled_weight_decay": decoupled_weight_decay,
+    }  # fmt: skip
+    columns = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs}
+    step_lists(adam_rule, Adam._plan(group), group, params, grads, columns, state_steps)

@@ -12,6 +12,7 @@ from ..core.state import state as mode
 from ..errors import OpError
 from ..ops import registry
 from ..tensor import Tensor
+from ..utils._foreach_utils import _foreach_supported_types, _group_tensors_by_device_and_dtype  # noqa: F401
 
 # Parts of docstrings.
 _params_doc = 'params: Tensors, (name, Tensor) pairs, or dicts with a key "params" and options of their own'
@@ -20,9 +21,6 @@ _fused_doc = "fused (bool, optional): accepted; a step is always one dispatch"
 _capturable_doc = "capturable (bool, optional): accepted, without effect (default: False)"
 _differentiable_doc = "differentiable (bool, optional): put the step on the tape (default: False)"
 _maximize_doc = "maximize (bool, optional): ascend (default: False)"
-_foreach_supported_types = [Tensor]  # a subclass of PyTorch's own Parameter is one of these too
-
-Grouped = dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]
 
 
 def _use_grad_for_differentiable(step: Callable) -> Callable:
@@ -30,7 +28,7 @@ def _use_grad_for_differentiable(step: Callable) -> Callable:
 
     @functools.wraps(step)
     def with_mode(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before, mode.grad = mode.grad, bool(self.defaults["differentiable"])
+        before, mode.grad = mode.grad, bool(self.defaults.get("differentiable"))
         try:
             return step(self, *args, **kwargs)
         finally:
@@ -105,15 +103,4 @@ class CopiedSteps:
     def _patch_step_function(self) -> None:
         """Nothing: a class's step has its hooks from when it was defined."""
 
-    @staticmethod
-    def _group_tensors_by_device_and_dtype(lists: list[list[Any]], with_indices: bool = False) -> Grouped:
-        """The lists, parted by device and dtype of the first one's Tensors, and the places in which they stood."""
-        grouped: Grouped = {}
-        for number, first in enumerate(lists[0]):
-            key = (first.device, first.dtype)
-            parts, places = grouped.setdefault(key, ([[] for _ in lists], []))
-            for part, each in zip(parts, lists, strict=True):
-                part.extend(each[number : number + 1])
-            if with_indices:
-                places.append(number)
-        return grouped
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)

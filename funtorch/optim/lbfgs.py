@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.modes import no_grad
+from ..core.foreign import is_foreign
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..ops.complex_numbers import view_as_real
 from ..ops.joining import cat
@@ -21,6 +22,11 @@ KEYS = ("func_evals", "n_iter", "al", "d", "t", "old_dirs", "old_stps", "ro", "H
 
 def _real(x: Tensor) -> Tensor:
     return view_as_real(x) if x.is_complex() else x
+
+
+def _number(loss: Any) -> float:
+    """A loss as a number; the graph that it came from is of no use any more."""
+    return loss.item() if isinstance(loss, Tensor) else float(loss)
 
 
 def _flat(tensors: list[Tensor]) -> Tensor:
@@ -42,6 +48,7 @@ class LBFGS(Optimizer):
     Raises:
         ValueError: a negative rate, or several groups.
         RuntimeError: from `step`, another line search.
+        AssertionError: from `step`, a group that was added later.
     """
 
     def __init__(
@@ -61,7 +68,8 @@ class LBFGS(Optimizer):
 
     def _gradient(self) -> Tensor:
         """All gradients as one row; zeros for parameters without."""
-        return _flat([p.new_zeros(p.shape) if p.grad is None else p.grad for p in self.param_groups[0]["params"]])
+        grads = [p.new_zeros(p.shape) if p.grad is None else p.grad for p in self.param_groups[0]["params"]]
+        return _flat([grad.to_dense() if is_foreign(grad) else grad for grad in grads])
 
     def _move(self, direction: Tensor, by: float) -> None:
         """Add ``by`` times a row to the parameters."""
@@ -77,10 +85,13 @@ class LBFGS(Optimizer):
         """Minimise the loss that ``closure`` computes, with gradients; returns the first one. Raises TypeError without a closure."""
         if closure is None:
             raise ArgumentTypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
+        if len(self.param_groups) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         group = self.param_groups[0]
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise OpError(f"only 'strong_wolfe' is supported, got line_search_fn={group['line_search_fn']!r}")
         state = self.state[group["params"][0]]
+        before = tuple(state)
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first = self._closure_loss(closure)
@@ -88,8 +99,10 @@ class LBFGS(Optimizer):
         grad = self._gradient()
         if float(grad.abs().max()) <= group["tolerance_grad"]:
             return first
-        self._descend(closure, state, float(first), grad)
-        ordered = {key: state[key] for key in KEYS if key in state}
+        self._descend(closure, state, _number(first), grad)
+        ordered = {
+            key: state[key] for key in (*before, *KEYS) if key in state
+        }  # as PyTorch's: "al" last if it comes in a later step
         state.clear()
         state.update(ordered)
         return first
@@ -119,7 +132,7 @@ class LBFGS(Optimizer):
                 self._move(direction, t)
                 spent = 0 if last else 1
                 if not last:
-                    loss, grad = float(self._closure_loss(closure)), self._gradient()
+                    loss, grad = _number(self._closure_loss(closure)), self._gradient()
             calls += spent
             state["func_evals"] += spent
             moved = abs(float(state["t"])) * float(direction.abs().max())
@@ -134,7 +147,7 @@ class LBFGS(Optimizer):
 
         def evaluate(t: float) -> Point:
             self._move(direction, t)
-            loss, grad = float(self._closure_loss(closure)), self._gradient()
+            loss, grad = _number(self._closure_loss(closure)), self._gradient()
             for p, value in zip(params, start, strict=True):
                 p.copy_(value)
             return Point(t, loss, grad, float(grad.dot(direction)))

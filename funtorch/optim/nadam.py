@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from .elementwise import elementwise, in_type_of, mixed, steepest
+from .lists import step_lists
 from .ruled import Plan, RuledOptimizer, check_betas, check_not_negative, check_rate, scalar, with_decay, zeros_like
 from .update import safe_sqrt
 
@@ -13,7 +14,7 @@ SLOWING = 0.96  # Dozat's constant: how the momentum grows with the steps
 
 
 @elementwise
-def nadam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, maximize: bool) -> tuple:
+def nadam_rule(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, maximize: bool) -> tuple:
     """mu_t = b1 (1 - 0.96^(t psi) / 2); p = p - lr ((1 - mu_t) g / (1 - prod mu) + mu_(t+1) m / (1 - prod mu mu_(t+1))) / d."""
     c = in_type_of(param)
     if decoupled and decay:
@@ -53,7 +54,8 @@ class NAdam(RuledOptimizer):
         ValueError: an option out of its range.
     """
 
-    rule = staticmethod(nadam)
+    rule = staticmethod(nadam_rule)
+    columns = ("exp_avg", "exp_avg_sq", "mu_product")
 
     def __init__(
         self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
@@ -70,9 +72,33 @@ class NAdam(RuledOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _plan(self, group: dict[str, Any]) -> Plan:
+    @staticmethod
+    def _plan(group: dict[str, Any]) -> Plan:
         numbers, options = with_decay(group, "lr", "betas0", "betas1", "eps", "momentum_decay")
         return Plan(("mu_product", "exp_avg", "exp_avg_sq"), numbers, {**options, "decoupled": group["decoupled_weight_decay"]})
 
     def _first_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return {"mu_product": scalar(1.0), "exp_avg": zeros_like(param), "exp_avg_sq": zeros_like(param)}
+
+
+def nadam(
+    params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor], exp_avg_sqs: list[Tensor], mu_products: list[Tensor],
+    state_steps: list[Tensor], decoupled_weight_decay: bool = False, foreach: bool | None = None, capturable: bool = False,
+    differentiable: bool = False, has_complex: bool = False, maximize: bool = False, *, beta1: float, beta2: float, lr: Any,
+    weight_decay: float, momentum_decay: float, eps: float,
+) -> None:  # fmt: skip
+    """One step of `NAdam` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads: of equal lengths; what is on the tape is decided by grad mode.
+        exp_avgs, exp_avg_sqs, mu_products, state_steps: the states that `NAdam` keeps, a Tensor for each parameter.
+
+    Raises:
+        RuntimeError: a step counter that is no Tensor, or a parameter that is a leaf and requires grad in grad mode.
+    """
+    group = {
+        "lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+        "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize,
+    }  # fmt: skip
+    columns = {"mu_product": mu_products, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
+    step_lists(nadam_rule, NAdam._plan(group), group, params, grads, columns, state_steps)

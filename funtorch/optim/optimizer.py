@@ -142,7 +142,7 @@ class Optimizer(CopiedSteps):
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
-            self.add_param_group(dict(group))
+            self.add_param_group(group)  # the user's own dict, which a later change reaches
 
     profile_hook_step = staticmethod(_profiled)
 
@@ -153,7 +153,7 @@ class Optimizer(CopiedSteps):
 
     def _make_hooks(self) -> None:
         for name in ("step_pre", "step_post", "state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post"):
-            setattr(self, f"_optimizer_{name}_hooks", OrderedDict())
+            self.__dict__.setdefault(f"_optimizer_{name}_hooks", OrderedDict())
 
     def __getstate__(self) -> dict:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -167,7 +167,7 @@ class Optimizer(CopiedSteps):
         for number, group in enumerate(self.param_groups):
             lines += [*([""] if number else []), f"Parameter Group {number}"]
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
-        return "\n".join([*lines, ")"])
+        return "\n".join([*lines, ")"]) if self.param_groups else lines[0] + ")"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group of parameters with options of its own. Raises as the constructor does."""
@@ -215,8 +215,8 @@ class Optimizer(CopiedSteps):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients: None, or zeros in place with ``set_to_none=False``."""
         recorder = mode.recorder
-        for group in self.param_groups:
-            for p in group["params"]:
+        with noted("Optimizer.zero_grad#{}.zero_grad", self):
+            for p in (p for group in self.param_groups for p in group["params"]):
                 if set_to_none:
                     if recorder is not None:
                         recorder.clear_grad(p)
@@ -314,7 +314,7 @@ class Optimizer(CopiedSteps):
             saved["params"] = group["params"]
             if "param_names" in group:
                 saved["param_names"] = group["param_names"]
-        self.__dict__["state"], self.__dict__["param_groups"] = loaded, saved_groups
+        self.__setstate__({"state": loaded, "param_groups": saved_groups})  # where a subclass gives old states what they lack
         for hook in list(self._optimizer_load_state_dict_post_hooks.values()):
             hook(self)
 
@@ -333,3 +333,11 @@ def _loaded(param: Tensor, value: Any, key: str | None = None) -> Any:
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return type(value)(_loaded(param, v) for v in value)  # type: ignore[call-arg]
     return value
+
+
+for _each in (
+    _default_to_fused_or_foreach, _device_dtype_check_for_fused, _disable_dynamo_if_unsupported, _dispatch_sqrt,
+    _get_capturable_supported_devices, _get_scalar_dtype, _get_value, _stack_if_compiling, _to_scalar, _use_grad_for_differentiable,
+    _view_as_real,
+):  # fmt: skip
+    _each.__module__ = __name__  # how they are printed and pickled

@@ -25,14 +25,18 @@ def separable(rule: Callable) -> Callable:
     return rule
 
 
-def small_ones(params: Sequence[Tensor]) -> list[int]:
+def small_ones(params: Sequence[Tensor], grads: Sequence[Tensor]) -> list[int]:
     """The numbers of the parameters to be joined: small, real, all of one type, on the CPU. None if they are few."""
     if len(params) < ENOUGH or not host_possible() or jax.local_device_count() > 1:
         return []
     dtype = params[0]._payload.dtype
     if dtype.kind != "f":
         return []
-    found = [i for i, p in enumerate(params) if p._payload.size <= SMALL and p._payload.dtype == dtype == p.grad._payload.dtype]
+    found = [
+        i
+        for i, (p, g) in enumerate(zip(params, grads, strict=True))
+        if p._payload.size <= SMALL and p._payload.dtype == dtype == g._payload.dtype
+    ]
     return found if len(found) >= ENOUGH else []
 
 

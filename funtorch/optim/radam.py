@@ -6,13 +6,15 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..tensor import Tensor
 from .elementwise import elementwise, in_type_of, mixed, steepest
+from .lists import step_lists
 from .ruled import Plan, RuledOptimizer, check_betas, check_not_negative, check_rate, with_decay
 from .update import safe_sqrt
 
 
 @elementwise
-def radam(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, maximize: bool) -> tuple:
+def radam_rule(param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, maximize: bool) -> tuple:
     """p = p - lr m / (1 - b1^t) r sqrt(1 - b2^t) / (sqrt(v) + eps) where rho_t > 5, else p - lr m / (1 - b1^t)."""
     c = in_type_of(param)
     if decoupled and decay:
@@ -50,7 +52,8 @@ class RAdam(RuledOptimizer):
         ValueError: an option out of its range.
     """
 
-    rule = staticmethod(radam)
+    rule = staticmethod(radam_rule)
+    columns = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
@@ -66,6 +69,29 @@ class RAdam(RuledOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _plan(self, group: dict[str, Any]) -> Plan:
+    @staticmethod
+    def _plan(group: dict[str, Any]) -> Plan:
         numbers, options = with_decay(group, "lr", "betas0", "betas1", "eps")
         return Plan(("exp_avg", "exp_avg_sq"), numbers, {**options, "decoupled": group["decoupled_weight_decay"]})
+
+
+def radam(
+    params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor], exp_avg_sqs: list[Tensor], state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False, foreach: bool | None = None, differentiable: bool = False, capturable: bool = False,
+    has_complex: bool = False, maximize: bool = False, *, beta1: float, beta2: float, lr: Any, weight_decay: float, eps: float,
+) -> None:  # fmt: skip
+    """One step of `RAdam` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads: of equal lengths; what is on the tape is decided by grad mode.
+        exp_avgs, exp_avg_sqs, state_steps: the states that `RAdam` keeps, a Tensor for each parameter.
+
+    Raises:
+        RuntimeError: a step counter that is no Tensor, or a parameter that is a leaf and requires grad in grad mode.
+    """
+    group = {
+        "lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+        "decoupled_weight_decay": decoupled_weight_decay,
+    }  # fmt: skip
+    columns = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
+    step_lists(radam_rule, RAdam._plan(group), group, params, grads, columns, state_steps)

@@ -9,19 +9,20 @@ import jax.numpy as jnp
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .elementwise import elementwise, in_type_of
-from .ruled import Plan, RuledOptimizer, check_rate, zeros_like
+from .lists import step_lists
+from .ruled import Plan, RuledOptimizer, check_rate, on_tape, zeros_like
 
 
 @elementwise
-def rprop(param: Any, grad: Any, state: dict, h: dict, *, maximize: bool) -> tuple:
+def rprop_rule(param: Any, grad: Any, state: dict, h: dict, *, maximize: bool) -> tuple:
     """The step size grows where the sign is the last one, shrinks where it turned; there, the step is left out."""
     c = in_type_of(param)
     g = -grad if maximize else grad
-    agreement = jnp.sign(g * state["prev"])
+    agreement = g * state["prev"]
     factor = jnp.where(agreement > 0, c(h["etas1"]), jnp.where(agreement < 0, c(h["etas0"]), 1))
     size = jnp.clip(state["step_size"] * factor, c(h["step_sizes0"]), c(h["step_sizes1"]))
     g = jnp.where(agreement < 0, 0, g)
-    return param - jnp.sign(g) * size, {"prev": g, "step_size": size}
+    return param - jnp.where(jnp.isnan(g), 0, jnp.sign(g)) * size, {"prev": g, "step_size": size}
 
 
 class Rprop(RuledOptimizer):
@@ -40,7 +41,8 @@ class Rprop(RuledOptimizer):
         ValueError: an option out of its range.
     """
 
-    rule = staticmethod(rprop)
+    rule = staticmethod(rprop_rule)
+    columns = ("prev", "step_size")
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2), step_sizes: tuple[float, float] = (1e-6, 50), *,
@@ -55,10 +57,33 @@ class Rprop(RuledOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _plan(self, group: dict[str, Any]) -> Plan:
+    @staticmethod
+    def _plan(group: dict[str, Any]) -> Plan:
         return Plan(("prev", "step_size"), ("etas0", "etas1", "step_sizes0", "step_sizes1"), {"maximize": group["maximize"]})
 
     def _first_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
-        first = float(group["lr"])
-        value = complex(first, first) if param.is_complex() else first
-        return {"prev": zeros_like(param), "step_size": param.detach().new_full(tuple(param.shape), value)}
+        lr, one = group["lr"], 1 + 1j if param.is_complex() else 1
+        if isinstance(lr, Tensor):
+            size = (param.detach().new_full(tuple(param.shape), one) * on_tape(lr, group).reshape(())).to(dtype=param.dtype)
+        else:
+            size = param.detach().new_full(tuple(param.shape), float(lr) * one)
+        return {"prev": zeros_like(param), "step_size": size}
+
+
+def rprop(
+    params: list[Tensor], grads: list[Tensor], prevs: list[Tensor], step_sizes: list[Tensor], state_steps: list[Tensor],
+    foreach: bool | None = None, capturable: bool = False, maximize: bool = False, differentiable: bool = False, has_complex: bool = False,
+    *, step_size_min: float, step_size_max: float, etaminus: float, etaplus: float,
+) -> None:  # fmt: skip
+    """One step of `Rprop` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads: of equal lengths; what is on the tape is decided by grad mode.
+        prevs, step_sizes, state_steps: the states that `Rprop` keeps, a Tensor for each parameter.
+
+    Raises:
+        RuntimeError: a step counter that is no Tensor, or a parameter that is a leaf and requires grad in grad mode.
+    """
+    group = {"etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max), "maximize": maximize}
+    columns = {"prev": prevs, "step_size": step_sizes}
+    step_lists(rprop_rule, Rprop._plan(group), group, params, grads, columns, state_steps)

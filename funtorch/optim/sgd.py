@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.modes import set_grad_enabled
 from ..core.direct import Direct, Form, small
-from ..errors import ArgumentValueError
+from ..core.foreign import is_foreign
+from ..core.state import state as mode
+from ..core.views import write
+from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
+from .lists import is_recorded, skipped
 from .optimizer import Optimizer
-from .ruled import check_fused, check_rate
+from .ruled import check_fused, check_rate, complete
 from .update import apply_rule
 
 
-def sgd(
+def sgd_rule(
     param: Any, grad: Any, state: dict, h: dict, *, momentum: bool, decay: bool, nesterov: bool, maximize: bool, first: bool
 ) -> tuple:
     """b = mu b + (1 - d) g (b = g at first); p = p - lr (g + mu b with Nesterov, else b)."""
@@ -45,7 +50,7 @@ def _direct(options: dict[str, bool], count: int) -> Direct | None:
     return Direct(lambda avals: Form(run, False) if small(avals[: 2 * count]) and not avals[-1][0] else None)
 
 
-sgd.direct = _direct  # type: ignore[attr-defined]
+sgd_rule.direct = _direct  # type: ignore[attr-defined]
 
 
 class SGD(Optimizer):
@@ -90,34 +95,96 @@ class SGD(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    def __setstate__(self, saved: dict) -> None:
+        super().__setstate__(saved)
+        complete(self)
+
     def step(self, closure: Callable | None = None) -> Any:
-        """Change the parameters by their gradients."""
+        """Change the parameters by their gradients. Raises RuntimeError for sparse ones with weight decay, as for any sum with a dense Tensor."""
         loss = self._closure_loss(closure)
         for group in self.param_groups:
-            params = [p for p in group["params"] if p.grad is not None]
-            if not group["momentum"]:
-                self._change(group, params, [{}] * len(params), False)
-                continue
-            fresh = [p for p in params if self.state[p].get("momentum_buffer") is None]
-            for p in fresh:
-                self.state[p]["momentum_buffer"] = p.grad.detach().clone()
-            new = set(map(id, fresh))
-            for first in (True, False):
-                some = [p for p in params if (id(p) in new) == first]
-                self._change(group, some, [self.state[p] for p in some], first)
+            params: list[Tensor] = []
+            grads: list[Tensor] = []
+            buffers: list[Tensor | None] = []
+            self._init_group(group, params, grads, buffers)
+            _move(group, params, grads, buffers, group["differentiable"])
+            for p, buffer in zip(params, buffers, strict=False):  # without momentum there are none
+                self.state[p]["momentum_buffer"] = buffer
         return loss
 
-    def _change(self, group: dict[str, Any], params: list[Tensor], states: list[dict[str, Any]], first: bool) -> None:
-        """``first``: whether the averages begin with these gradients."""
-        if not params:
-            return
-        momentum, decay = bool(group["momentum"]), group["weight_decay"]
-        options = {
-            "momentum": momentum, "decay": not isinstance(decay, (int, float)) or decay != 0,
-            "nesterov": group["nesterov"], "maximize": group["maximize"], "first": first,
-        }  # fmt: skip
+    def _init_group(self, group: dict[str, Any], params: list, grads: list, momentum_buffer_list: list) -> bool:
+        """Append to lists what the functional form takes; whether a gradient is sparse."""
+        moving = [p for p in group["params"] if p.grad is not None]
+        params += moving
+        grads += [p._grad for p in moving] if mode.recorder is None else [p.grad for p in moving]
+        if group["momentum"]:
+            momentum_buffer_list += [self.state[p].get("momentum_buffer") for p in moving]
+        return any([grad._foreign for grad in grads])
+
+
+def _move(
+    group: dict[str, Any], params: list[Tensor], grads: list[Tensor], buffers: list[Tensor | None], differentiable: bool
+) -> None:  # fmt: skip
+    """A step for lists; with momentum, ``buffers`` are averages, and one that is None begins with its gradient."""
+    momentum, decay = bool(group["momentum"]), group["weight_decay"]
+    names = ("lr", *(("momentum", "dampening") if momentum else ()))
+    options = {
+        "momentum": momentum, "decay": not isinstance(decay, (int, float)) or decay != 0,
+        "nesterov": group["nesterov"], "maximize": group["maximize"],
+    }  # fmt: skip
+    names += ("weight_decay",) if options["decay"] else ()
+    sparse = [i for i, grad in enumerate(grads) if grad._foreign or (momentum and is_foreign(buffers[i]))]
+    if sparse and group.get("fused"):
+        raise OpError("`_fused_sgd` does not support sparse gradients")
+    for i in sparse:
+        _move_sparse(group, params[i], grads[i], buffers, i, options, differentiable)
+    dense = [i for i in range(len(params)) if i not in set(sparse)] if sparse else range(len(params))
+    fresh = {i for i in dense if buffers[i] is None} if momentum else set()
+    for i in fresh:
+        buffers[i] = grads[i].detach().clone()
+    for first in (True, False):
+        some = [i for i in dense if (i in fresh) == first]
+        states: list[dict[str, Any]] = [{"momentum_buffer": buffers[i]} if momentum else {} for i in some]
         apply_rule(
-            sgd, group, params, states, ("momentum_buffer",) if momentum else (),
-            ("lr", *(("momentum", "dampening") if momentum else ()), *(("weight_decay",) if options["decay"] else ())),
-            options, group["differentiable"],
+            sgd_rule, group, [params[i] for i in some], states, ("momentum_buffer",) if momentum else (), names,
+            {**options, "first": first}, differentiable, [grads[i] for i in some],
         )  # fmt: skip
+
+
+def _move_sparse(
+    group: dict[str, Any], param: Tensor, grad: Tensor, buffers: list[Tensor | None], place: int, options: dict[str, Any], differentiable: bool
+) -> None:  # fmt: skip
+    """The rule of Tensors rather than arrays: sums and products are all that it has, and an average of sparse gradients is sparse."""
+    first = options["momentum"] and buffers[place] is None
+    with set_grad_enabled(differentiable):
+        start = grad.detach().clone() if first else grad  # which the average must not be
+        state = {"momentum_buffer": buffers[place]} if options["momentum"] else {}
+        new, state = sgd_rule(param, start, state, group, **options, first=first)
+        write(param, new)
+    if options["momentum"]:
+        buffers[place] = state["momentum_buffer"]
+
+
+def sgd(
+    params: list[Tensor], d_p_list: list[Tensor], momentum_buffer_list: list[Tensor | None], has_sparse_grad: bool = False,
+    foreach: bool | None = None, fused: bool | None = None, grad_scale: Tensor | None = None, found_inf: Tensor | None = None, *,
+    weight_decay: float, momentum: float, lr: Any, dampening: float, nesterov: bool, maximize: bool,
+) -> None:  # fmt: skip
+    """One step of `SGD` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, d_p_list: parameters and gradients, of equal lengths; what is on the tape is decided by grad mode.
+        momentum_buffer_list: their averages; where one is None, the list gets a new one.
+        fused, grad_scale, found_inf: a fused step divides the gradients by the scale, in place, and is left out if one was infinite.
+
+    Raises:
+        RuntimeError: a parameter that is a leaf and requires grad in grad mode.
+        AssertionError: a scale of gradients for a step that isn't fused.
+    """
+    if skipped(fused, d_p_list, grad_scale, found_inf):
+        return
+    group = {
+        "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
+        "fused": fused,
+    }  # fmt: skip
+    _move(group, params, d_p_list, momentum_buffer_list, is_recorded(params, d_p_list, momentum_buffer_list, group.values()))

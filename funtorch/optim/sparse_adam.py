@@ -11,7 +11,9 @@ import numpy as np
 from ..autograd.modes import no_grad
 from ..core.call import call
 from ..core.foreign import is_foreign
+from ..core.handle import in_place_allowed
 from ..core.op import Op
+from ..core.state import state as mode
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .elementwise import mixed
@@ -80,17 +82,42 @@ class SparseAdam(Optimizer):
         if not state:
             state.update({"step": 0, "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)})
         state["step"] += 1
-        grad = p.grad.detach().coalesce()
-        if not grad._nnz():
-            return
-        (beta1, beta2), count = group["betas"], state["step"]
-        rate = float(group["lr"]) * (1 - beta2**count) ** 0.5 / (1 - beta1**count)
-        held = grad._payload
-        values = -held.values if group["maximize"] else held.values
-        numbers = [np.asarray(number, np.float64) for number in (rate, 1 - beta1, 1 - beta2, group["eps"])]
+        beta1, beta2 = group["betas"]
+        with no_grad():
+            sparse_adam(
+                [p], [p.grad], [state["exp_avg"]], [state["exp_avg_sq"]], [state["step"]], eps=group["eps"], beta1=beta1, beta2=beta2,
+                lr=group["lr"], maximize=group["maximize"],
+            )  # fmt: skip
+
+
+def sparse_adam(
+    params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor], exp_avg_sqs: list[Tensor], state_steps: list[int], *, eps: float,
+    beta1: float, beta2: float, lr: Any, maximize: bool,
+) -> None:  # fmt: skip
+    """One step of `SparseAdam` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads: of equal lengths; the gradients are sparse.
+        exp_avgs, exp_avg_sqs: the states that `SparseAdam` keeps, dense.
+        state_steps: the numbers of this step, which are not counted on.
+
+    Raises:
+        RuntimeError: a parameter that is a leaf and requires grad in grad mode.
+    """
+    for p, grad, average, square, count in zip(params, grads, exp_avgs, exp_avg_sqs, state_steps, strict=True):
+        in_place_allowed(p, "sparse_adam", mode.grad)
+        given = grad.coalesce()
+        if not given._nnz():
+            continue
+        rate = float(lr) * (1 - beta2**count) ** 0.5 / (1 - beta1**count)
+        held = given._payload
+        values = -held.values if maximize else held.values
+        numbers = [np.asarray(number, np.float64) for number in (rate, 1 - beta1, 1 - beta2, eps)]
         places = tuple(held.places.unbind(0))
-        with no_grad():  # rows are read, moved and written: the rest of a large table isn't touched
-            targets = (p, state["exp_avg"], state["exp_avg_sq"])
-            rows = [target[places] for target in targets]
-            for target, new in zip(targets, call(_MOVED, (*rows, values, *numbers)), strict=True):
-                target[places] = new
+        targets = (p, average, square)  # rows are read, moved and written: the rest of a large table isn't touched
+        rows = [target[places] for target in targets]
+        for target, new in zip(targets, call(_MOVED, (*rows, values, *numbers)), strict=True):
+            target[places] = new
+
+
+sparse_adam.__module__ = "funtorch.optim._functional"  # where PyTorch has it

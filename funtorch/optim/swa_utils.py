@@ -154,3 +154,6 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     for layer, momentum in layers.items():
         layer.momentum = momentum
     model.train(training)
+
+
+SWALR.__module__ = __name__  # how it is printed and pickled

@@ -8,27 +8,27 @@ that the algorithm keeps for the parameter, ``numbers`` the hyperparameters that
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..autograd.modes import no_grad, set_grad_enabled
 from ..core.call import call
 from ..core.engine import CONCRETE, run
 from ..core.foreign import is_foreign
-from ..core.handle import Handle
+from ..core.handle import Handle, in_place_allowed
 from ..core.op import Op
 from ..core.state import state as mode
 from ..core.views import write
 from ..core.watcher import look_up, number
 from ..errors import OpError
 from ..tensor import Tensor
+from .counters import Counters
 from .pieces import Pieces, small_ones
 
 Rule = Callable[..., tuple[Any, dict[str, Any]]]
-TAKE_SPARSE = frozenset({"sgd", "adagrad"})
 SPELT = {"radam": "RAdam", "nadam": "NAdam", "rmsprop": "RMSprop", "asgd": "ASGD"}  # not their rules' names capitalised
 
 
@@ -49,7 +49,7 @@ def _step_op(
         grads = [next(given) for _ in range(count)]
         states = {key: [next(given) for _ in range(count)] for key in keys}
         counters = [next(given) + 1 for _ in range(steps)]
-        numbers = dict(zip(names, given, strict=True))
+        numbers = {name: value.reshape(()) if value.ndim else value for name, value in zip(names, given, strict=True)}
         new_params: list[Any] = []
         new_states: dict[str, list[Any]] = {key: [] for key in keys}
         kinds = [np.dtype(np.float64) if exact else _real(param.dtype) for param in params]
@@ -64,9 +64,14 @@ def _step_op(
                 new_states[key].append(_in(changed[key], states[key][i].dtype))
         return (*new_params, *(s for key in keys for s in new_states[key]), *counters)
 
-    made = Op(step, f"{rule.__name__}_step")
+    made = Op(step, f"{name_of(rule)}_step")
     made.direct = rule.direct(dict(options), count) if hasattr(rule, "direct") else None
     return made
+
+
+def name_of(rule: Rule) -> str:
+    """The algorithm that a rule is of."""
+    return rule.__name__.removesuffix("_rule")
 
 
 def _in(array: Any, dtype: np.dtype) -> Any:
@@ -90,6 +95,7 @@ def apply_rule(
     numbers: Sequence[str],
     options: dict[str, Any],
     differentiable: bool = False,
+    grads: Sequence[Any] | None = None,
 ) -> None:
     """Change ``params`` and ``states`` in place by ``rule``, all in one call.
 
@@ -98,79 +104,64 @@ def apply_rule(
         states: for each parameter a dict with the Tensors named by ``keys``, and "step" if the algorithm counts.
         options: what the rule is specialised for; hashable.
         differentiable: put the step on the tape.
+        grads: the gradients; the parameters' own unless given.
     """
     if not params:
         return
+    if grads is None:
+        grads = [p._grad for p in params] if mode.recorder is None else [p.grad for p in params]
     if len(set(map(id, params))) < len(params):  # one that is there twice takes two steps, one after the other
         for i in range(len(params)):
-            apply_rule(rule, group, params[i : i + 1], states[i : i + 1], keys, numbers, options, differentiable)
+            one = slice(i, i + 1)
+            apply_rule(rule, group, params[one], states[one], keys, numbers, options, differentiable, grads[one])
         return
-    counters = _counters(states)
-    order = {key: i for i, key in enumerate(counters)}
-    shared = tuple(order[id(s["step"])] for s in states) if counters else ()
+    if differentiable:
+        for p in params:
+            in_place_allowed(p, name_of(rule), True)
+    counts = Counters(states)
+    shared = counts.shared
     make_op = functools.partial(_step_op, rule, tuple(sorted(options.items())), tuple(keys))
     held = [s[key] for key in keys for s in states]
     values = [_number(group, name) for name in numbers]
-    targets = [*params, *held, *counters.values()]
-    grads = [p._grad for p in params] if mode.recorder is None else [p.grad for p in params]
-    args = [*params, *grads, *held, *counters.values(), *values]
+    targets = [*params, *held, *counts.leaders]
+    args = [*params, *grads, *held, *counts.leaders, *values]
     arrays = [a._payload if isinstance(a, Handle) else a for a in args]
-    if not differentiable and mode.recorder is None and _are_plain(args, arrays):
-        together = small_ones(params) if getattr(rule, "separable", False) and len(counters) < 2 else []
+    if not differentiable and mode.recorder is None and counts.plain and _are_plain(args, arrays):
+        together = small_ones(params, grads) if getattr(rule, "separable", False) and len(counts.leaders) < 2 else []
         if together:
             pieces = Pieces(together, len(params))
-            shared = (0,) * pieces.count if counters else ()
+            shared = (0,) * pieces.count if shared else ()
             op = make_op(shared, pieces.count, tuple(numbers))
             pieces.replace(op, targets, arrays)
         else:
             _replace(make_op(shared, len(params), tuple(numbers)), targets, arrays)
+        counts.follow()
         return
     op = make_op(shared, len(params), tuple(numbers))
-    if any(is_foreign(p.grad) for p in params):
-        args[len(params) : 2 * len(params)] = [_strided(rule, p.grad, options) for p in params]
+    if any(map(is_foreign, grads)):
+        args[len(params) : 2 * len(params)] = [_strided(rule, grad, options, group) for grad in grads]
     results = call(op, args, recording=differentiable)
-    before, mode.grad = mode.grad, differentiable
-    try:
-        for target, new in zip(targets, results, strict=True):
+    moved = len(params) + len(held)
+    with set_grad_enabled(differentiable):
+        for target, new in zip(targets[:moved], results, strict=False):
             write(target, new)
-    finally:
-        mode.grad = before
+    with no_grad():
+        counts.write(results[moved:])
 
 
-def _strided(rule: Rule, grad: Tensor, options: dict[str, Any]) -> Tensor:
+def _strided(rule: Rule, grad: Tensor, options: dict[str, Any], group: dict[str, Any]) -> Tensor:
     """A gradient for rules in which the elements that a sparse one lacks change nothing. Raises RuntimeError for other rules."""
     if not is_foreign(grad):
         return grad
-    if rule.__name__ not in TAKE_SPARSE:
-        name = rule.__name__
+    name = name_of(rule)
+    if name != "adagrad":  # SGD takes them apart
         advice = ", please consider SparseAdam instead" if name == "adam" else ""
         raise OpError(f"{SPELT.get(name, name.capitalize())} does not support sparse gradients{advice}")
+    if group.get("fused"):
+        raise OpError("`fused` does not support sparse grad or complex param")
     if options.get("decay"):
-        raise OpError(f"{rule.__name__}: weight_decay option is not compatible with sparse gradients")
+        raise OpError(f"{name}: weight_decay option is not compatible with sparse gradients")
     return grad.to_dense()
-
-
-def _counters(states: Sequence[dict[str, Any]]) -> dict[int, Tensor]:
-    """The step counters by identity. One that also counts for parameters which stay where they are now is parted from theirs."""
-    steps = [s["step"] for s in states if "step" in s]
-    if not steps:
-        return {}
-    counts = Counter(map(id, steps))
-    found = {id(step): step for step in steps}
-    shared = {key for key, step in found.items() if getattr(step, "_owners", None) != counts[key]}
-    if not shared:
-        return found
-    own = {key: counter(found[key].detach().clone(), counts[key]) for key in shared}
-    for state in states:
-        if id(state["step"]) in shared:
-            state["step"] = own[id(state["step"])]
-    return {id(s["step"]): s["step"] for s in states}
-
-
-def counter(step: Tensor, owners: int) -> Tensor:
-    """``step`` as the counter of so many parameters."""
-    step._owners = owners  # type: ignore[attr-defined]
-    return step
 
 
 def _are_plain(args: list[Any], arrays: list[Any]) -> bool:

@@ -62,8 +62,6 @@ _FILE_OF_LAYER = {name: file for file, names in _LAYERS.items() for name in name
 _ADDRESSES = {
     "funtorch.nn.module": "torch.nn.modules.module",
     "funtorch.optim.lr_scheduler": "torch.optim.lr_scheduler",
-    "funtorch.optim.adafactor": "torch.optim",
-    "funtorch.optim.muon": "torch.optim",
     "funtorch.utils.data.collate": "torch.utils.data._utils.collate",
     "funtorch.utils.data.worker": "torch.utils.data._utils.worker",
 }

@@ -70,29 +70,25 @@ def swapped(module: Module, values: Mapping[str, Any], tie_weights: bool = True,
 
 
 def _check_names(module: Module, values: Mapping[str, Any], strict: bool) -> None:
-    unexpected = []
+    """Raise for a path that leads nowhere, for what is no Tensor, and, if ``strict``, for names that differ from the module's."""
     for name, value in values.items():
+        owner, last = _owner(module, name)
+        if not last:
+            raise KeyError('tensor name can\'t be empty string ""')
         if not isinstance(value, Tensor):
             raise ArgumentTypeError(f"functional_call(): {name!r} must be a Tensor, not {type(value).__name__}")
-        try:
-            owner, last = _owner(module, name)
-            known = _table(owner, last) is not None or isinstance(owner.__dict__.get(last), Tensor)
-        except AttributeError:
-            known = False
-        if not known:
-            unexpected.append(name)
-    known_names = {n for n, _ in module.named_parameters(remove_duplicate=False)} | {
-        n for n, _ in module.named_buffers(remove_duplicate=False)
-    }
-    missing = sorted(known_names - set(values)) if strict else []
-    if unexpected and not strict:
-        raise AttributeError(
-            f"functional_call(): {type(module).__name__} has no parameter or buffer named {', '.join(map(repr, unexpected))}"
-        )
-    if unexpected or missing:
-        parts = [f"Unexpected key(s): {', '.join(unexpected)}."] * bool(unexpected) + [
-            f"Missing key(s): {', '.join(missing)}."
-        ] * bool(missing)
+        there = getattr(owner, last, None)
+        if there is not None and not isinstance(there, Tensor):
+            raise ArgumentTypeError(f"functional_call(): {name!r} stands for {there!r}, which is not an instance of torch.Tensor")
+    if not strict:
+        return
+    known = {n for n, _ in [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]}
+    parts = [
+        f"{kind} key(s): {', '.join(map(repr, sorted(names)))}."
+        for kind, names in (("Unexpected", values.keys() - known), ("Missing", known - values.keys()))
+        if names
+    ]
+    if parts:
         raise OpError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(parts))
 
 
@@ -109,14 +105,16 @@ def functional_call(
 
     Args:
         parameter_and_buffer_dicts: Tensors by name, in one dict or several; names left out keep the module's own. Buffers
-            that the module changes in place change there.
+            that the module changes in place change there. A name that the module doesn't have is an attribute during the call.
         args: the positional arguments of the call: a tuple, or a single one.
         tie_weights: a Tensor given for one name of a shared parameter stands for all its names.
         strict: the names must be exactly the module's.
 
     Raises:
         ValueError: a name in two dicts, or different Tensors for tied names.
-        AttributeError: a name that the module does not have.
+        AttributeError: a path to a module that isn't there.
+        RuntimeError: other names than the module's, if ``strict``.
+        TypeError: what is no Tensor.
 
     >>> import funtorch as torch
     >>> layer = torch.nn.Linear(1, 1, bias=False)

@@ -16,7 +16,7 @@ from ..core.python_node import applied
 from ..core.recompute import Recomputed
 from ..core.segment import Again, Watched, followed
 from ..core.state import state
-from ..core.trees import flatten, unflatten
+from ..core.trees import flatten, flatten_plain, unflatten
 from ..core.variables import depends, frozen, variable
 from ..core.views import alias
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
@@ -127,7 +127,7 @@ class _Segment:
         self, function: Callable, args: tuple, kwargs: dict, contexts: tuple, preserve_rng_state: bool, check: bool
     ) -> None:
         self.function = function
-        self.leaves, self.spec = flatten((args, kwargs))
+        self.leaves, self.spec = flatten_plain((args, kwargs))
         self.where = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Handle)]
         self.arguments = [frozen(self.leaves[i]) for i in self.where]
         self.forward_context, self.again_context = contexts
@@ -206,7 +206,10 @@ def checkpoint(
     """``function(*args, **kwargs)``, computed again when gradients are asked for, instead of keeping what is in between.
 
     Gradients go to the arguments and to every other Tensor that the function reads (parameters in closures and modules), in
-    every transform. What the second run writes to Tensors outside is undone.
+    every transform.
+
+    Differs from PyTorch: what the second run writes to Tensors outside is undone, so that a batch norm's running averages take
+    one step a pass, not two.
 
     Args:
         function: a function of Tensors in nested containers to the same.

@@ -31,9 +31,9 @@ class RemovableHandle:
         self,
         hooks_dict: MutableMapping[int, Any],
         *,
-        extra_dict: MutableMapping[int, Any] | Sequence[MutableMapping[int, Any]] = (),
+        extra_dict: MutableMapping[int, Any] | Sequence[MutableMapping[int, Any]] | None = None,
     ) -> None:
-        extras = [extra_dict] if isinstance(extra_dict, MutableMapping) else extra_dict
+        extras = [extra_dict] if isinstance(extra_dict, MutableMapping) else extra_dict or ()
         self.hooks_dict_ref = _reference(hooks_dict)
         self.extra_dict_ref = tuple(_reference(extra) for extra in extras)
         self.id = RemovableHandle.next_id

@@ -103,7 +103,7 @@ def test_every_listed_function_exists():
         for space in ("torch", "nn.functional", "linalg", "fft")
         for name in registry.names(space)
     }
-    assert known >= NAMES
+    assert known >= {name.removesuffix(".input").removesuffix(".data") for name in NAMES}
 
 
 def test_lists_of_an_accelerator_are_in_force_there(monkeypatch):
@@ -301,3 +301,26 @@ def test_older_names():
     finally:
         funtorch.set_autocast_dtype("cpu", funtorch.bfloat16)
         funtorch.set_autocast_enabled("cpu", False)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("state", [None, "float32", "bfloat16"])
+def test_recurrent_layers_take_what_a_layer_before_them_made(name, packed, state):
+    kinds = []
+    for lib in BOTH:
+        layer, x = getattr(lib.nn, name)(3, 4), lib.rand(3, 2, 3).bfloat16()
+        h = None if state is None else lib.rand(1, 2, 4).to(getattr(lib, state))
+        data = lib.nn.utils.rnn.pack_padded_sequence(x, [3, 2]) if packed else x
+        with lib.autocast("cpu"):
+            out, last = layer(data, (h, h) if name == "LSTM" and h is not None else h)
+        kinds.append([str(t.dtype) for t in (out.data if packed else out, *(last if name == "LSTM" else (last,)))])
+    assert kinds[0] == kinds[1]
+
+
+def test_results_that_are_given_are_not_cast():
+    x, out = funtorch.rand(2, 2), funtorch.empty(2, 2)
+    with funtorch.autocast("cpu"):
+        funtorch.mm(x, x, out=out)
+        funtorch.linalg.multi_dot([x, x, x], out=funtorch.empty(2, 2))
+    assert funtorch.equal(out, x @ x)

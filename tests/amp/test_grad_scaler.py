@@ -1,6 +1,7 @@
 """GradScaler against PyTorch's, step by step; with infinite gradients; compiled."""
 
 import math
+import pickle
 import warnings
 
 import pytest
@@ -168,3 +169,46 @@ def test_a_step_without_gradients_is_refused():
         with pytest.raises(AssertionError, match="No inf checks were recorded for this optimizer."):
             scaler.step(lib.optim.SGD([weight]))
         assert scaler._get_growth_tracker() == 0
+
+
+def test_halves_times_a_scale_that_has_no_half():
+    for lib in (torch, funtorch):
+        scaler = lib.amp.GradScaler("cpu", init_scale=2.0**17)
+        loss, losses = scaler.scale(lib.tensor(0.125).half()), scaler.scale(lib.tensor([0.125]).half())
+        assert (str(loss.dtype), loss.item()) == ("torch.float32", 2.0**14)
+        assert (str(losses.dtype), losses.item()) == ("torch.float16", 2.0**14)
+
+
+def test_stages_and_pickling_between_updates():
+    from funtorch.amp.grad_scaler import OptState
+
+    model = funtorch.nn.Linear(2, 1)
+    optimizer = funtorch.optim.SGD(model.parameters(), 0.1)
+    scaler = funtorch.amp.GradScaler("cpu")
+    scaler.scale(model(funtorch.ones(1, 2)).sum()).backward()
+    pickle.dumps(scaler)
+    scaler.unscale_(optimizer)
+    assert scaler._per_optimizer_states[id(optimizer)]["stage"] is OptState.UNSCALED
+    with pytest.raises(AssertionError, match="may only be pickled"):
+        pickle.dumps(scaler)
+    scaler.step(optimizer)
+    assert scaler._per_optimizer_states[id(optimizer)]["stage"] is OptState.STEPPED
+    scaler.update()
+    assert pickle.loads(pickle.dumps(scaler)).state_dict() == scaler.state_dict()
+
+
+def test_a_fused_optimiser_takes_gradients_of_halves():
+    model = funtorch.nn.Linear(2, 1).half()
+    scaler = funtorch.amp.GradScaler("cpu", init_scale=2.0)
+    for fused in (True, False):
+        optimizer = funtorch.optim.SGD(model.parameters(), 0.1, fused=fused)
+        optimizer.zero_grad()
+        scaler.scale(model(funtorch.ones(1, 2).half()).sum()).backward()
+        if fused:
+            before = model.bias.item()
+            scaler.step(optimizer)
+            assert model.bias.item() == pytest.approx(before - 0.1, abs=1e-3)
+            scaler.update()
+        else:
+            with pytest.raises(ValueError, match="FP16"):
+                scaler.step(optimizer)

@@ -53,5 +53,5 @@ def compare(a, b, where=""):
 def check(program):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = plain(program(torch))
-    compare(expected, plain(program(funtorch)))
+        expected, found = plain(program(torch)), plain(program(funtorch))
+    compare(expected, found)

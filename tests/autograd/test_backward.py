@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from collections import OrderedDict
 
 import pytest
 from same import caught, check
@@ -273,6 +274,44 @@ def long_chain(m):
         y = y + 1e-4 * x
     y.backward()
     return x.grad
+
+
+@program
+def anything_that_gives_tensors_one_after_another(m):
+    """A module's ``parameters()``, a dict's values, a set, an iterator: what meta-learning scripts hand to `grad`."""
+    weights = m.nn.ParameterDict({"a": m.nn.Parameter(leaf(m, 2.0)), "b": m.nn.Parameter(leaf(m, 3.0))})
+    ways = (weights.parameters, weights.values, lambda: iter([weights["a"], weights["b"]]), lambda: {weights["b"]})
+    found = []
+    for way in ways:
+        a, b = weights["a"], weights["b"]
+        found.append(m.autograd.grad(a * b, way()))
+        found.append(m.autograd.grad(iter([a * b, a]), way(), iter([m.ones_like(a), None]), allow_unused=True))
+        (a * b * b).backward(inputs=way())
+        m.autograd.backward(iter([a * a, b]), iter([None, m.ones_like(b)]))
+        found.append([a.grad, b.grad])
+    return found
+
+
+@program
+def what_is_no_sequence_of_tensors(m):
+    x = leaf(m, 2.0)
+    wrong = [3, None, ["a"], [None], [x, 1.0], iter(())]
+    asked = [caught(lambda w=w: m.autograd.grad(x * x, w), 6) for w in wrong]
+    written = [caught(lambda w=w: (x * x).backward(inputs=w), 6) for w in wrong[:1] + wrong[2:]]
+    return asked, written, x.grad, caught(lambda: m.autograd.backward(3), 4)
+
+
+@program
+def dicts_of_tensors(m):
+    a, b = leaf(m, 2.0), leaf(m, 3.0)
+    named, y = {"a": a, "b": b}, a * b * b
+    slopes = m.autograd.grad(y, named, create_graph=True)
+    curves = m.autograd.grad(slopes["b"], named, retain_graph=True, allow_unused=True, materialize_grads=True)
+    lanes = m.autograd.grad(slopes["b"], named, m.eye(2, dtype=m.float64)[0], is_grads_batched=True)
+    (a * b * b).backward(inputs={"b": b})
+    other = OrderedDict(named)
+    refused = [caught(lambda: m.autograd.grad(a * b, other), 8), caught(lambda: (a * b).backward(inputs=other), 8)]
+    return type(slopes) is dict, slopes, curves, lanes, a.grad, b.grad, refused, caught(lambda: m.autograd.grad(a * b, {}), 6)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

@@ -179,6 +179,26 @@ def test_writes_outside_happen_once():
     assert counter.item() == 1 and other.grad.tolist() == [2.0, 2.0] and x.grad.tolist() == [1.0] * 3
 
 
+def test_modules_and_containers_as_arguments_stay_what_they_are():
+    def program(m, checkpoint):
+        net = m.nn.Sequential(m.nn.Linear(2, 2), m.nn.BatchNorm1d(2)).double()
+        with m.no_grad():
+            net[0].weight.copy_(m.tensor(W))
+            net[0].bias.fill_(0.1)
+        x, seen = m.tensor(XS, dtype=m.float64, requires_grad=True), []
+
+        def f(net, x, seen, *, options):
+            seen.append(options["name"])
+            return net(x).tanh() * options["scale"][0]
+
+        y = checkpoint(f, net, x, seen, options={"name": "a", "scale": [m.full((), 2.0)]}, use_reentrant=False)
+        before = seen[:], net[1].running_mean.clone(), net[1].num_batches_tracked.clone()
+        y.sum().backward()
+        return before, x.grad, [p.grad for p in net.parameters()], seen[1:]
+
+    both(program)
+
+
 def test_it_runs_again_with_the_values_of_then():
     scale, x = funtorch.full((), 3.0), funtorch.ones(2, requires_grad=True)
     h = x * 1

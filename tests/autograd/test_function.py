@@ -3,6 +3,8 @@
 import pytest
 from same import caught, check
 
+import funtorch
+
 PROGRAMS = []
 
 
@@ -54,6 +56,94 @@ def both_styles(m):
             m.autograd.gradcheck(lambda x, kind=kind: kind.apply(x, 3, 2.0), x),
         ]
     return found
+
+
+@program
+def modules_on_ctx(m):
+    """Checkpointing and reversible blocks by hand: `backward` runs the module, whose own parameters get the gradients."""
+
+    class Again(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, run, x):
+            ctx.run, ctx.blocks = run, {"all": [run]}
+            ctx.save_for_backward(x)
+            with m.no_grad():
+                return run(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            x = x.detach().requires_grad_()
+            with m.enable_grad():
+                y = ctx.blocks["all"][0](x)
+            m.autograd.backward(y, g)
+            return None, x.grad
+
+    class Counted(m.nn.Linear):
+        calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return super().forward(x).sigmoid()
+
+    net = Counted(2, 2).double()
+    with m.no_grad():
+        net.weight.copy_(m.tensor([[0.3, -0.2], [0.5, 0.1]]))
+        net.bias.fill_(0.1)
+    x = leaf(m, 1.0, 2.0)
+    for _ in range(2):
+        Again.apply(net, x).sum().backward()
+    return net.calls, x.grad, net.weight.grad, net.bias.grad
+
+
+@program
+def containers_on_ctx(m):
+    """A list or a dict stays the user's own; what stands in it as a Tensor keeps its values."""
+
+    class Noted(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, log, counts):
+            ctx.log, ctx.both, ctx.held = log, (log, counts), [x * 2, {"x": x}]
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            ctx.log.append(g.sum().item())
+            ctx.both[1]["n"] = ctx.both[1].get("n", 0) + 1
+            return g * ctx.held[0] + 0 * ctx.held[1]["x"], None, None
+
+    x, log, counts = leaf(m, 1.0, 2.0), [], {}
+    for _ in range(3):
+        Noted.apply(x, log, counts).sum().backward()
+    return x.grad, log, counts
+
+
+@program
+def a_leaf_on_ctx_is_itself(m):
+    """Fused gradient accumulation, as large models have it: the gradient goes to an attribute of the saved Parameter."""
+
+    class Fused(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, weight, bias):
+            ctx.save_for_backward(x, weight)
+            ctx.bias = bias
+            return x @ weight.t() + bias
+
+        @staticmethod
+        def backward(ctx, g):
+            x, weight = ctx.saved_tensors
+            found.append((weight is w, ctx.bias is b, isinstance(weight, m.nn.Parameter)))
+            weight.main_grad.add_(g.t() @ x)
+            return g @ weight, None, None
+
+    found = []
+    w, b, x = m.nn.Parameter(leaf(m, 0.5, 2.0).detach()[None]), m.nn.Parameter(leaf(m, 0.1)), leaf(m, 1.0, 2.0)
+    w.main_grad = m.zeros(1, 2, dtype=m.float64)
+    for _ in range(2):
+        Fused.apply(x[None] * 1, w, b).sum().backward()
+        with m.no_grad():
+            w.sub_(0.1 * w.main_grad)
+    return found, w.main_grad, x.grad, w
 
 
 @program
@@ -396,3 +486,22 @@ def hooks_see_hooks(m):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_as_torch(program):
     check(program)
+
+
+def test_a_leaf_that_was_written_since_is_given_as_it_was():
+    class Times(funtorch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(w)
+            return x * w
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0], None
+
+    x, w = funtorch.ones(2, requires_grad=True), funtorch.nn.Parameter(funtorch.full((2,), 3.0))
+    y = Times.apply(x, w)
+    with funtorch.no_grad():
+        w.fill_(100.0)
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]

@@ -182,7 +182,7 @@ def test_a_compiled_draw_checks_its_chances():
             f(funtorch.tensor([0.5, 0.5]))
         with pytest.raises(RuntimeError, match=message):
             f(funtorch.tensor([0.5, -0.5]))
-    with pytest.raises(RuntimeError, match="fewer than 1 positive"):
+    with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
         funtorch.compile(lambda p: funtorch.multinomial(p, 1))(funtorch.zeros(2))
 
 
@@ -322,3 +322,30 @@ def test_checks_inside_of_a_loop():
     assert float(looped(funtorch.ones(3))) == pytest.approx(float(expected), rel=1e-5)
     with pytest.raises(ValueError, match="Expected parameter scale of Normal to satisfy the constraint GreaterThan"):
         looped(funtorch.tensor([1.0, -1.0, 1.0]))
+
+
+def test_subclasses_that_expand_as_pytorchs_do():
+    """They set what PyTorch's families keep: the parameters, and which of them was given."""
+
+    class Coin(d.Bernoulli):
+        def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+            new = self._get_checked_instance(Coin, _instance)
+            new.probs = self.probs.expand(batch_shape)
+            new._param = new.probs
+            d.Distribution.__init__(new, batch_shape, validate_args=False)
+            return new
+
+    class Waiting(d.Weibull):
+        def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+            new = self._get_checked_instance(Waiting, _instance)
+            names = ("scale", "concentration", "concentration_reciprocal")
+            for name in names:
+                setattr(new, name, getattr(self, name).expand(batch_shape))
+            new.base_dist, new.transforms = self.base_dist.expand(batch_shape), self.transforms
+            d.Distribution.__init__(new, batch_shape, validate_args=False)
+            return new
+
+    coin = Coin(funtorch.tensor([0.25, 0.5])).expand((3, 2))
+    assert coin.enumerate_support().shape == (2, 3, 2)
+    assert coin._param.shape == (3, 2)
+    assert Waiting(1.0, 2.0).expand((3,)).mean.tolist() == pytest.approx([0.886227] * 3)

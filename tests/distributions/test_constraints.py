@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import funtorch
 from funtorch.distributions import constraints
@@ -110,8 +111,11 @@ def test_what_is_no_constraint():
         lambda: constraints.independent(3, 1),
         lambda: constraints.cat([3]),
         lambda: constraints.MixtureSameFamilyConstraint(3),
+        lambda: constraints.independent(constraints.real, -1),
     ):
         with pytest.raises(ValueError, match="Constraint"):
+            make()
+        with pytest.raises(AssertionError):
             make()
     with pytest.raises(ValueError, match=r"value.dim\(\) >= 1 but got 0"):
         constraints.independent(constraints.real, 1).check(funtorch.tensor(1.0))
@@ -119,3 +123,21 @@ def test_what_is_no_constraint():
         constraints.Constraint().check(funtorch.tensor(1.0))
     with pytest.raises(ValueError, match="need as many lengths"):
         constraints.cat([constraints.real], lengths=[1, 2])
+
+
+def test_parts_of_another_number():
+    stacked = constraints.stack([constraints.real, constraints.positive])
+    with pytest.raises(AssertionError, match="must have 2 entries along 0"):
+        stacked.check(funtorch.zeros(3))
+    with pytest.raises(AssertionError, match="dim=0 is not in a value of shape"):
+        stacked.check(funtorch.tensor(1.0))
+
+
+@pytest.mark.parametrize("module", ["constraints", "transforms"])
+def test_addresses(module: str, same: Any):
+    """Classes are where PyTorch's are, whatever files they are written in."""
+    theirs = vars(getattr(torch.distributions, module))
+    home = f"torch.distributions.{module}"
+    names = [name for name, found in theirs.items() if isinstance(found, type) and found.__module__ == home]
+    assert len(names) > 15
+    same(lambda lib: [getattr(getattr(lib.distributions, module), n).__module__.replace("funtorch", "torch") for n in names])

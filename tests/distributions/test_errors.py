@@ -30,6 +30,7 @@ CASES: dict[str, Any] = {
     "relaxed one-hot": lambda d, t: d.RelaxedOneHotCategorical(t(1.0)),
     "dirichlet": lambda d, t: d.Dirichlet(t(1.0)),
     "multinomial": lambda d, t: d.Multinomial(t([1]), t([1.0])),
+    "multinomial, negative": lambda d, t: d.Multinomial(-1, t([1.0])),
     "uniform": lambda d, t: d.Uniform(1.0, 0.0),
     "mvn, loc": lambda d, t: d.MultivariateNormal(t(0.0), t([[1.0]])),
     "mvn, none": lambda d, t: d.MultivariateNormal(t([0.0])),
@@ -83,7 +84,7 @@ CASES: dict[str, Any] = {
 }
 # Said otherwise: where PyTorch says nothing, names its own package, or says it in words of its operators.
 OWN_WORDS = (
-    "shapes", "beta", "rsample", "icdf", "poisson's entropy", "expand", "integers", "default", "wishart, df", "wishart, vector",
+    "beta", "multinomial, negative", "rsample", "icdf", "poisson's entropy", "expand", "integers", "default", "wishart, df", "wishart, vector",
 )  # fmt: skip
 
 

@@ -222,3 +222,45 @@ def test_numbers_as_parameters(name: str, same: Any):
         return [tuple(d.batch_shape), d.mean, d.log_prob(lib.tensor(0.75)), repr(d)]
 
     same(run, 1e-5)
+
+
+def test_matrices_that_are_not_positive_definite(same: Any):
+    """Unchecked, their logarithm is NaN or infinite; infinite ones have no factor."""
+    value = np.array([[-1.0, 0.0], [0.0, 2.0]])
+    same(
+        lambda lib: lib.distributions.Wishart(lib.tensor(3.0).double(), lib.eye(2).double(), validate_args=False).log_prob(
+            lib.tensor(value)
+        )
+    )
+    same(lambda lib: lib.distributions.MultivariateNormal(lib.zeros(2), lib.full((2, 2), np.inf)))
+    same(lambda lib: lib.distributions.Wishart(lib.tensor(np.nan), lib.eye(2)))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_variance_of_a_half(dtype: str, same: Any):
+    same(lambda lib: str(lib.distributions.StudentT(lib.tensor([0.5, 1.5, 4.0], dtype=getattr(lib, dtype))).variance.dtype))
+
+
+def test_chances_of_far_log_odds(same: Any):
+    """They are kept off 0 and 1, where the formulas are not finite."""
+
+    def run(lib: Any) -> list:
+        d = lib.distributions.ContinuousBernoulli(logits=lib.tensor([-1e4, -60.0, 60.0, 1e4], dtype=lib.float64))
+        return [d.probs, d.mean, d.variance, d.entropy(), d.log_prob(lib.tensor(0.25, dtype=lib.float64))]
+
+    same(run)
+
+
+VALUES: dict[str, Any] = {
+    "bool": lambda lib: lib.distributions.OneHotCategorical(lib.tensor([0.2, 0.8])).log_prob(lib.tensor([False, True])),
+    "int": lambda lib: lib.distributions.Binomial(3, logits=lib.tensor([-1, 0, 2])).log_prob(lib.tensor([0.0, 1.0, 3.0])),
+    "wider": lambda lib: lib.distributions.MultivariateNormal(lib.zeros(2), lib.eye(2)).log_prob(lib.ones(2).double()),
+    "wider temperature": lambda lib: lib.distributions.RelaxedOneHotCategorical(
+        lib.tensor([0.5]).double(), lib.tensor([0.2, 0.8])
+    ).log_prob(lib.tensor([0.5, 0.5])),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_other_dtypes(name: str, same: Any):
+    same(lambda lib: VALUES[name](lib), 1e-6)

@@ -152,3 +152,12 @@ def test_registering():
         for pair in ((A, d.Normal), (d.Normal, B)):
             kl._KL_REGISTRY.pop(pair, None)
         kl._KL_MEMOIZE.clear()
+
+
+def test_the_divergence_of_a_batch_is_that_of_each():
+    """(PyTorch adds the parts of Wishart's degrees of freedom up over the batch.)"""
+    d, v, counts = funtorch.distributions, funtorch.eye(2), funtorch.tensor([3.0, 4.5])
+    together = d.kl_divergence(d.Wishart(counts, v), d.Wishart(funtorch.tensor(4.0), 2 * v))
+    each = [d.kl_divergence(d.Wishart(n, v), d.Wishart(funtorch.tensor(4.0), 2 * v)).item() for n in counts]
+    assert together.tolist() == pytest.approx(each)
+    assert min(each) > 0

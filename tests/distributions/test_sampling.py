@@ -110,17 +110,17 @@ def test_second_derivatives_of_samples(make: Any, x0: float):
     step = 1e-5
     shares = {d.Gamma: (special.gammainc, special.gammaincinv), d.Beta: (None, None)}[type(make(a))]
     if type(make(a)) is d.Gamma:
-        share = shares[0](x0, float(drawn))
+        share = shares[0](x0, drawn.item())
         moved = [special.gammaincinv(x0 + s * step, share) for s in (-1, 1)]
     else:
-        share = special.betainc(x0, 1.5, float(drawn))
+        share = special.betainc(x0, 1.5, drawn.item())
         moved = [special.betaincinv(x0 + s * step, 1.5, share) for s in (-1, 1)]
     ends = [
         float(slope(funtorch.tensor(x0 + s * step, dtype=funtorch.float64), funtorch.tensor(z, dtype=funtorch.float64)))
         for s, z in zip((-1, 1), moved, strict=True)
     ]
-    np.testing.assert_allclose(float(first), float(slope(a, drawn)), rtol=1e-10)
-    np.testing.assert_allclose(float(second), (ends[1] - ends[0]) / (2 * step), rtol=1e-4)
+    np.testing.assert_allclose(first.item(), slope(a, drawn).item(), rtol=1e-10)
+    np.testing.assert_allclose(second.item(), (ends[1] - ends[0]) / (2 * step), rtol=1e-4)
 
 
 LAWS = [
@@ -176,7 +176,7 @@ def test_no_gradient_where_there_is_none(family: Any, same: Any):
 
 
 def test_sample_n_is_deprecated():
-    with pytest.warns(UserWarning, match="sample_n"):
+    with pytest.warns(FutureWarning, match="sample_n"):
         assert d.Normal(0.0, 1.0).sample_n(3).shape == (3,)
 
 

@@ -186,8 +186,15 @@ def test_a_wrong_number_of_parts():
         d.CatTransform([d.ExpTransform(), d.AbsTransform()], lengths=[1])
     with pytest.raises(ValueError, match="must have 2 entries along 0"):
         d.StackTransform([d.ExpTransform(), d.AbsTransform()])(funtorch.zeros(3))
-    with pytest.raises(ValueError, match="must have 2 entries along 0"):
+    with pytest.raises(AssertionError, match="must have 2 entries along 0"):
         d.CatTransform([d.ExpTransform(), d.AbsTransform()])(funtorch.zeros(3))
+    with pytest.raises(AssertionError, match="expected a sequence of Transforms"):
+        d.CatTransform([3])
+
+
+def test_a_power_that_is_no_number():
+    with pytest.raises(ValueError, match="instances of Number"):
+        d.PowerTransform("a")
 
 
 def test_transforms_are_pickled():

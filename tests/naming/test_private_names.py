@@ -69,7 +69,8 @@ PRIVATE = {
     "nn.modules.utils": "_list_with_default _ntuple _pair _quadruple _reverse_repeat_tuple _single _triple",
     "nn.utils.clip_grad": "_clip_grads_with_norm_ _get_total_norm",
     "nn.utils.stateless": "_reparametrize_module",
-    "optim.lr_scheduler": "EPOCH_DEPRECATION_WARNING _LRScheduler",
+    "optim.lr_scheduler": "EPOCH_DEPRECATION_WARNING _LRScheduler _format_param _param_groups_val_list _update_param_group_val "
+    "_warn_get_lr_called_within_step",
     "optim.optimizer": "_RequiredParameter _capturable_doc _default_to_fused_or_foreach _device_dtype_check_for_fused _differentiable_doc "
     "_dispatch_sqrt _foreach_doc _fused_doc _get_scalar_dtype _get_value _global_optimizer_post_hooks _maximize_doc _params_doc _params_t "
     "_stack_if_compiling _use_grad_for_differentiable _view_as_real required",
@@ -77,6 +78,8 @@ PRIVATE = {
     "distributions.multivariate_normal": "_batch_mahalanobis _batch_mv _precision_to_scale_tril",
     "distributions.von_mises": "_log_modified_bessel_fn",
     "amp.autocast_mode": "autocast_decorator",
+    "utils._foreach_utils": "_device_has_foreach_support _get_foreach_kernels_supported_devices _get_fused_kernels_supported_devices "
+    "_group_tensors_by_device_and_dtype _has_foreach_support",
     "overrides": "has_torch_function has_torch_function_unary has_torch_function_variadic is_tensor_like",
 }
 

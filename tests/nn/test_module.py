@@ -129,6 +129,7 @@ WALKS = {
     "named_children": lambda m: list(m.named_children()),
     "children": lambda m: list(m.children()),
     "modules": lambda m: list(m.modules()),
+    "modules at each place": lambda m: list(m.modules(remove_duplicate=False)),
     "apply": lambda m: (lambda seen: (m.apply(lambda x: seen.append(repr(x))), seen)[1])([]),
 }
 
@@ -188,6 +189,8 @@ MOVES = {
     "type": lambda k, m: m.type(k.lib.float64),
     "cpu": lambda k, m: m.cpu(),
     "integers": lambda k, m: m.to(k.lib.int64),
+    "channels last": lambda k, m: k.nn.Conv2d(1, 0, 3).to(memory_format=k.lib.channels_last),
+    "another rank's format": lambda k, m: k.nn.Conv2d(1, 2, 3).to(memory_format=k.lib.channels_last_3d),
     "like integers": lambda k, m: m.to(k.tensor([1])),
 }
 
@@ -203,6 +206,7 @@ def test_moves(alike, name):
         lambda m: m.to(bad=1),
         lambda m: m.to("cpu", device="cpu"),
         lambda m: m.to(dtype="float"),
+        lambda m: m.to(memory_format=3),
         lambda m: m.to("cpu", 3),
         lambda m: m.to(ft.float32, False, 1, 2, 3),
     ],

@@ -51,6 +51,9 @@ CASES: dict[str, Callable] = {
     "clip_grad_norm_ of a list": lambda t: t.nn.utils.clip_grad_norm_([], 1.0),
     "clip_grad_norm_ of a generator": lambda t: t.nn.utils.clip_grad_norm_((p for p in ()), 1.0),
     "stateless": lambda t: t.nn.utils.stateless.functional_call(t.nn.Linear(1, 1), {}, (t.ones(1),)),
+    "a complex module": lambda t: t.nn.Linear(1, 1).to(t.complex64),
+    "kl_div": lambda t: t.nn.functional.kl_div(t.zeros(2), t.ones(2)),
+    "kl_div's old argument": lambda t: t.nn.functional.kl_div(t.zeros(2), t.ones(2), size_average=True),
     "an older hook at a leaf": lambda t: older_hook(t, lambda t: t.ones(2, requires_grad=True)),
     "an older hook of one op": lambda t: older_hook(t, lambda t: t.ones(2, requires_grad=True) * 2),
 }

@@ -389,7 +389,57 @@ def test_the_older_functional_call():
     assert funtorch.equal(z, layer.bias)
 
 
+CALLS = {
+    "an attribute for the call": lambda f, m, one: (f(m, {"q": one}, one), hasattr(m, "q")),
+    "below": lambda f, m, one: (f(m, {"linear.q": one}, one), hasattr(m.linear, "q")),
+    "a plain Tensor": lambda f, m, one: (f(m, {"plain": one * 5}, one), m.plain),
+    "a path to nothing": lambda f, m, one: f(m, {"z.q": one}, one),
+    "no name": lambda f, m, one: f(m, {"": one}, one),
+    "what is no Tensor": lambda f, m, one: f(m, {"linear": one}, one),
+    "no Tensor": lambda f, m, one: f(m, {"linear.bias": 3}, one),
+    "strict": lambda f, m, one: f(m, {"linear.weight": one, "q": one}, one, strict=True),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_functional_call_takes_names_as_torch_does(name):
+    def run(t):
+        class Scaled(t.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.plain = t.nn.Linear(1, 1), t.ones(1)
+
+            def forward(self, x):
+                return self.linear(x) * self.plain + getattr(self, "q", 0) + getattr(self.linear, "q", 0)
+
+        t.manual_seed(0)
+        try:
+            return str(CALLS[name](t.func.functional_call, Scaled(), t.ones(1))).replace("LinearBackward", "")
+        except Exception as error:
+            return next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+    assert run(funtorch) == run(torch)
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_convolutions_in_another_memory_format(dims):
+    format, layer = (("channels_last", "Conv2d"), ("channels_last_3d", "ConvTranspose3d"))[dims - 2]
+    convert = getattr(funtorch.nn.utils, f"convert_conv{dims}d_weight_memory_format")
+    model = funtorch.nn.Sequential(getattr(funtorch.nn, layer)(2, 3, 2), funtorch.nn.Linear(2, 2))
+    before = {name: t.clone() for name, t in model.state_dict().items()}
+    assert convert(model, getattr(funtorch, format)) is model
+    assert all(funtorch.equal(t, before[name]) for name, t in model.state_dict().items())
+
+
+def test_the_older_spectral_norm_takes_a_vector():
+    found = []
+    for t in (torch, funtorch):
+        t.manual_seed(0)
+        layer = t.nn.utils.spectral_norm(t.nn.Linear(3, 2), "bias")
+        found.append(layer(t.ones(3)).tolist())
+    assert found[0] == pytest.approx(found[1])
+
+
 def test_utils_has_torch_s_names():
-    names = {n for n in vars(torch.nn.utils) if not n.startswith("_")} - {"memory_format", "convert_conv2d_weight_memory_format",
-             "convert_conv3d_weight_memory_format"}  # fmt: skip
+    names = {n for n in vars(torch.nn.utils) if not n.startswith("_")}
     assert [n for n in sorted(names) if not hasattr(funtorch.nn.utils, n)] == []

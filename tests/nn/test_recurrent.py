@@ -268,3 +268,35 @@ def test_a_wrong_number_of_parameters_is_named():
     weights = list(funtorch.nn.GRU(3, 4).parameters())[:3]
     with pytest.raises(RuntimeError, match=r"gru\(\): got an incorrect number of RNN parameters: 3 for 1"):
         funtorch.gru(x, h, weights, True, 1, 0.0, False, False, False)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_states_of_another_dtype_are_refused(name):
+    layer, cell = getattr(funtorch.nn, name)(3, 4), getattr(funtorch.nn, f"{name}Cell")(3, 4)
+    h = funtorch.zeros(1, 2, 4).double()
+    with pytest.raises(RuntimeError, match="same dtype, but got Double and Float"):
+        layer(funtorch.zeros(5, 2, 3), (h, h) if name == "LSTM" else h)
+    with pytest.raises(RuntimeError, match="same dtype, but got Double and Float"):
+        cell(funtorch.zeros(2, 3), (h[0], h[0]) if name == "LSTM" else h[0])
+
+
+def test_states_of_an_lstm_cell_that_are_no_pair():
+    cell, x, h = funtorch.nn.LSTMCell(3, 4), funtorch.zeros(2, 3), funtorch.zeros(2, 4)
+    with pytest.raises(TypeError, match="must be tuple of Tensors"):
+        cell(x, h)
+    with pytest.raises(RuntimeError, match="two hidden states"):
+        cell(x, (h,))
+
+
+def test_weights_of_cells_that_do_not_fit():
+    x, h = funtorch.zeros(2, 3), funtorch.zeros(2, 4)
+    with pytest.raises(RuntimeError, match=r"weight_ih first dim must be 3 \* hidden_size = 12, but got 4"):
+        funtorch.gru_cell(x, h, funtorch.zeros(4, 3), funtorch.zeros(12, 4))
+
+
+def test_the_older_address_of_the_functions():
+    from funtorch import _VF
+
+    assert _VF.lstm is funtorch.lstm and funtorch._VF.gru is funtorch.gru
+    with pytest.raises(AttributeError, match="no attribute"):
+        _VF.no_such_function  # noqa: B018

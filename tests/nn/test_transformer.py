@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import funtorch
 
@@ -161,3 +162,45 @@ WRONG = [
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_arguments_raise_as_in_torch(wrong, alike):
     assert issubclass(alike(wrong), Exception)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("padding_first", [False, True])
+def test_the_fast_path_is_the_same_in_a_program_and_can_be_switched_off(padding_first):
+    results = []
+    for lib in (torch, funtorch):
+        lib.manual_seed(0)
+        layer = lib.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        encoder = lib.nn.TransformerEncoder(layer, 1).eval()
+        x, padding = lib.randn(2, 4, 8), lib.tensor([[False, False, True, True], [False] * 4])
+        padding = padding.flip(1) if padding_first else padding
+        run = funtorch.compile(encoder) if lib is funtorch else encoder
+        with lib.no_grad():
+            outs = [run(x, src_key_padding_mask=padding) for _ in range(4)]
+            lib.backends.mha.set_fastpath_enabled(False)
+            try:
+                outs.append(encoder(x, src_key_padding_mask=padding))
+            finally:
+                lib.backends.mha.set_fastpath_enabled(True)
+        results.append(np.stack([out.numpy() for out in outs]))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-4, atol=1e-5)
+
+
+def test_masks_of_two_kinds_warn_by_their_names():
+    x, padding = funtorch.ones(2, 3, 8), funtorch.zeros(2, 3).bool()
+    layer = funtorch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    with pytest.warns(UserWarning, match="mismatched src_key_padding_mask and src_mask"):
+        layer(x, funtorch.zeros(3, 3), padding)
+    with pytest.raises(AssertionError, match="types of src_key_padding_mask"):
+        layer(x, src_key_padding_mask=padding.long())
+
+
+def test_masks_of_heads_and_of_keys_as_one():
+    query, mask, padding = (t.tolist() for t in (torch.ones(2, 3, 8), torch.eye(3), torch.zeros(2, 3)))
+    for given in ((mask, padding), (None, padding), (mask, None), (None, None)):
+        found = []
+        for lib in (torch, funtorch):
+            layer = lib.nn.MultiheadAttention(8, 2, batch_first=True)
+            merged, kind = layer.merge_masks(*(None if m is None else lib.tensor(m) for m in given), lib.tensor(query))
+            found.append((None if merged is None else merged.tolist(), kind))
+        assert found[0] == found[1]

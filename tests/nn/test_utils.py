@@ -43,6 +43,14 @@ def test_a_norm_that_is_not_finite_raises_if_asked(alike):
     alike(lambda kit: kit.nn.utils.clip_grad_norm_(_with_gradients(kit, float("inf")), 1.0))
 
 
+@pytest.mark.parametrize("order", ["fro", 2.0])
+def test_only_floats_have_a_norm(order, alike):
+    def wrong(kit):
+        return kit.nn.utils.get_total_norm([kit.tensor([1, 2])] if order == 2.0 else [], order)
+
+    alike(wrong, text=False)
+
+
 def test_parameters_become_a_vector_and_back(alike):
     def run(kit):
         parameters = _with_gradients(kit)

@@ -27,8 +27,7 @@ def _run(module: Any, f: Any, arrays: tuple, grad: bool) -> tuple[list, list]:
     """The results of ``f`` and the gradients of a weighted sum of them, or the exception's builtin classes."""
     inputs = [module.tensor(a, requires_grad=grad and a.dtype.kind in "fc") if isinstance(a, np.ndarray) else a for a in arrays]
     with warnings.catch_warnings():
-        if module is torch:  # it warns of what it deprecates
-            warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # both warn of what is deprecated: see test_cautions
         results = _leaves(f(module, *inputs))
     tensors = [r for r in results if isinstance(r, module.Tensor)]
     wanted = [x for x in inputs if isinstance(x, module.Tensor) and x.requires_grad]
@@ -69,10 +68,12 @@ def agree(f: Any, *arrays: Any, grad: bool = True, strides: bool = False) -> Non
 
 def refuse(f: Any, *arrays: Any, words: bool = True) -> None:
     """Assert that both raise the same class of exception; with ``words``, in the same words up to spaces."""
-    with pytest.raises(Exception) as theirs:
-        f(torch, *[torch.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays])
-    with pytest.raises(Exception) as ours:
-        f(funtorch, *[funtorch.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(Exception) as theirs:
+            f(torch, *[torch.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays])
+        with pytest.raises(Exception) as ours:
+            f(funtorch, *[funtorch.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays])
     kind = next(k for k in theirs.type.__mro__ if k.__module__ == "builtins")
     assert isinstance(ours.value, kind), f"torch raises {kind.__name__}, funtorch {ours.value!r}"
     if words:

@@ -55,6 +55,20 @@ def test_gumbel_softmax_draws_as_torch(hard, agree):
     agree(sample, np.linspace(-1, 1, 12).reshape(3, 4))
 
 
+def test_hardswish_has_a_slope_at_infinity():
+    x = torch.tensor([float("inf"), -float("inf"), 3.0, -3.0, 0.0, float("nan")], requires_grad=True)
+    z = torch.nn.functional.hardswish(x)
+    assert torch.autograd.grad(z.sum(), x)[0][:5].tolist() == [1.0, 0.0, 1.0, 0.0, 0.5] and z[-1].isnan()
+
+
+def test_gumbel_softmax_without_data_draws_nothing():
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    z = torch.nn.functional.gumbel_softmax(torch.ones(3, 4, device="meta"))
+    assert z.device.type == "meta" and z.shape == (3, 4) and torch.equal(torch.rand(1), expected)
+
+
 @pytest.mark.parametrize("shape, turned", [((9,), False), ((4, 10), False), ((4, 10), True), ((0, 3), False)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_random_slopes_are_torchs_from_one_seed(shape, turned, dtype):
@@ -91,12 +105,22 @@ def test_random_slopes_lie_in_their_range():
     assert -0.4 <= z.min().item() < -0.39 and -0.21 < z.max().item() <= -0.2
 
 
+@pytest.mark.parametrize("name", ["relu_", "celu_", "selu_", "elu_", "hardtanh_", "leaky_relu_", "threshold_"])
+def test_in_place_forms_take_their_input_by_name(name, agree):
+    options = {"threshold": 0.5, "value": 2.0} if name == "threshold_" else {}
+    agree(lambda t, x: getattr(t.nn.functional, name)(input=x.clone(), **options), np.array([-1.0, 0.25, 2.0]))
+
+
 WRONG = [
+    lambda t, x: t.nn.functional.dropout(x.tolist()),
+    lambda t, x: t.nn.functional.one_hot(x.tolist()),
     lambda t, x: t.nn.functional.gelu(x),
     lambda t, x: t.nn.functional.elu(x),
     lambda t, x: t.nn.functional.softplus(x),
     lambda t, x: t.nn.functional.hardtanh(x > 0),
     lambda t, x: t.nn.functional.glu(x),
+    lambda t, x: t.relu(x > 0),
+    lambda t, x: t.prelu(x.double(), t.ones(3, 1, dtype=t.float64)),
     lambda t, x: t.prelu(x, x.double()),
     lambda t, x: t.prelu(x.double(), t.ones(2, dtype=t.float64)),
     lambda t, x: t.nn.functional.hardtanh(x, 2, 1),

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch as oracle
 
 import funtorch as torch
+from funtorch import cautions
 
 X = np.array([[1.5, -2.5, 0.5], [3.0, -0.75, 2.0]])
 Y = np.array([[2.0, 1.25, -0.5]])
@@ -140,10 +142,45 @@ def test_unknown_rounding_mode_names_it(refuse):
     refuse(lambda t, x: t.div(x, x, rounding_mode="up"), X)
 
 
-def test_older_order_of_arguments_warns(agree):
+def test_older_order_of_arguments_warns(agree, monkeypatch):
     def older(t, x, y):
         y = y.expand(2, 3)
         return x.clone().add_(0.5, y), x.clone().sub_(2, y), x.clone().addcmul_(-1, y, y), x.clone().addcdiv_(3, y, y)
 
+    agree(older, X, Y)
+    monkeypatch.setattr(cautions, "_given", set())
     with pytest.warns(UserWarning, match="deprecated"):
-        agree(older, X, Y)
+        torch.ones(2).add_(0.5, torch.ones(2))
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_numbers_are_not_rounded_to_a_half_first(half):
+    """A second factor or divisor without dimensions counts as it is; a first one and a summand are rounded."""
+    values = np.random.default_rng(3).normal(size=64).astype(np.float32)
+    runs = [
+        lambda t, x: x * 0.1037,
+        lambda t, x: t.tensor(0.1037) * x,
+        lambda t, x: 0.1037 * x,
+        lambda t, x: x / 0.1037,
+        lambda t, x: x.clone().mul_(1e5),
+        lambda t, x: x * 1e-9 * 1e9,
+        lambda t, x: x // 0.3,
+        lambda t, x: t.div(x, 0.1037, rounding_mode="trunc"),
+        lambda t, x: x + 0.1037,
+        lambda t, x: x - t.tensor(0.1037),
+        lambda t, x: x[0] * 0.1037,
+    ]
+    for run in runs:
+        theirs, ours = (run(t, t.tensor(values.tolist()).to(getattr(t, half))) for t in (oracle, torch))
+        assert str(ours.dtype) == str(theirs.dtype) and ours.float().tolist() == theirs.float().tolist()
+
+
+def test_gradients_and_transforms_of_halves_times_a_number():
+    x = torch.tensor([0.1, 2.0]).half()
+    expected = (x.float() * 1e5).half()
+    assert torch.equal(torch.vmap(lambda v: v * 1e5)(x), expected)
+    assert torch.equal(torch.compile(lambda v: v * 1e5)(x), expected)
+    assert torch.func.grad(lambda v: (v * 0.1037).sum())(x).dtype is torch.float16
+    scale = torch.tensor(1e5, requires_grad=True)
+    (x * scale * 1e-6).sum().backward()
+    assert scale.grad.dtype is torch.float32

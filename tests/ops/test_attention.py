@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch as oracle
 
 import funtorch as torch
 
@@ -34,6 +35,29 @@ def test_dropped_weights_are_torch_s(agree):
     agree(run, Q, K, V)
 
 
+def test_a_causal_mask_beside_another_one(agree):
+    agree(
+        lambda t, q, k, v, a: t.nn.functional.scaled_dot_product_attention(q, k, v, a.detach(), is_causal=True),
+        Q, K, K, np.linspace(-1, 1, Q.shape[-2] * K.shape[-2]).reshape(Q.shape[-2], K.shape[-2]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_nothing_is_drawn_where_all_or_nothing_is_dropped(rate):
+    drawn = []
+    for t in (oracle, torch):
+        t.manual_seed(0)
+        x = t.ones(2, 3, 4)
+        outs = [
+            t.nn.functional.dropout(x, rate),
+            t.nn.functional.dropout1d(x, rate),
+            t.nn.functional.alpha_dropout(x, rate, True),
+        ]
+        outs.append(t.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=rate))
+        drawn.append([*(z.tolist() for z in outs), t.rand(1).item()])
+    assert drawn[0] == drawn[1]
+
+
 def test_without_keys_the_result_is_zero(agree):
     agree(lambda t, q, k, v: t.nn.functional.scaled_dot_product_attention(q, k, v), Q, K[:, :, :0], V[:, :, :0])
 
@@ -49,6 +73,17 @@ REFUSED = [
     lambda t: t.nn.functional.scaled_dot_product_attention(t.zeros(2, 3, 3).double(), t.zeros(2, 3, 3), t.zeros(2, 3, 3)),
     lambda t: t.nn.functional.scaled_dot_product_attention(t.zeros(2, 3, 3), t.zeros(2, 3, 4), t.zeros(2, 3, 4)),
     lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(2, 3, 3)] * 3, attn_mask=t.zeros(4, 4)),
+    lambda t: t.nn.functional.scaled_dot_product_attention(t.zeros(1, 4, 3, 2), *[t.zeros(1, 3, 3, 2)] * 2),
+    lambda t: t.nn.functional.scaled_dot_product_attention(t.zeros(1, 4, 3, 2), *[t.zeros(1, 3, 3, 2)] * 2, dropout_p=0.5),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3)] * 3, dropout_p=0.5),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3, 3)] * 3, dropout_p=1.5),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3, 3)] * 3, enable_gqa=True),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(1, 1, 3, 3)] * 3, t.zeros(2, 1, 1, 3, 3)),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(1, 1, 3, 3).long()] * 3),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3, 3).cfloat()] * 3),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3, 3)] * 3, scale="1"),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3, 3)] * 3, is_causal=1),
+    lambda t: t.nn.functional.scaled_dot_product_attention(*[t.zeros(3, 3)] * 3, None, 0.0, False, 0.5),
 ]
 
 

@@ -183,4 +183,4 @@ def test_a_step_of_sgd(options):
             return [*p.tolist(), q.item()]
 
     np.testing.assert_allclose(train("auto"), train("kernel"), rtol=1e-6)
-    assert (update._step_op(sgd.sgd, tuple(options.items()), (), (), 1, ("lr",)).direct is None) == bool(options)
+    assert (update._step_op(sgd.sgd_rule, tuple(options.items()), (), (), 1, ("lr",)).direct is None) == bool(options)

@@ -77,6 +77,7 @@ REFUSED = [
     lambda t: t.nn.functional.embedding_bag(t.tensor([9]), t.zeros(5, 2), t.tensor([0])),
     lambda t: t.nn.functional.one_hot(t.tensor([3]), 3),
     lambda t: t.nn.functional.one_hot(t.tensor([-1])),
+    lambda t: t.nn.functional.one_hot(t.tensor([0]), -5),
     lambda t: t.nn.functional.one_hot(t.zeros(2)),
 ]
 

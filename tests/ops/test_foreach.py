@@ -67,6 +67,22 @@ def test_others():
     ]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, xs: lib._foreach_max(xs), lambda lib, xs: lib._foreach_powsum(xs), lambda lib, xs: lib._foreach_powsum(xs, 3),
+        lambda lib, xs: lib._foreach_powsum([lib.ones(2)], 1, dtype=lib.float64), lambda lib, xs: lib._foreach_pow(2.0, xs),
+        lambda lib, xs: lib._foreach_norm([lib.ones(2)], dtype=lib.float64), lambda lib, xs: lib._foreach_norm(xs, 1),
+    ],
+)  # fmt: skip
+def test_reductions_and_powers_of_one_number(call):
+    mine, theirs = (call(lib, lists(lib)[0]) for lib in (funtorch, torch))
+    assert type(mine) is type(theirs)
+    for a, b in zip(mine, theirs, strict=True):
+        assert str(a.dtype) == str(b.dtype)
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
+
+
 def test_errors_and_gradients():
     for lib in LIBS:
         with pytest.raises(RuntimeError, match="same number of tensors, got 2 and 1"):

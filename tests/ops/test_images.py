@@ -30,6 +30,7 @@ def test_pad(agree, shape: tuple, pad: tuple, mode: str) -> None:
         ((3, 4), ((1, 2, 3, 4, 5, 6),)), ((3, 4), ((1,),)), ((3, 4), ((4, 0), "reflect")), ((3, 4), ((1, 2, 1, 2), "reflect")),
         ((1, 3, 4), ((5, 0), "circular")), ((3, 4), ((1, 2), "mirror")), ((3, 4), ((-5, 0),)), ((1, 3, 4), ((1, 1), "replicate", 1)),
         ((1, 3, 0), ((1, 1), "replicate")), ((4,), ((1, 1), "reflect")), ((1, 3, 4), ((-2, -3), "replicate")),
+        ((1, 0, 4), ((1, 1), "replicate")), ((0, 4), ((1, 1), "reflect")), ((3, 4), (1,)), ((3, 4), ((1.0, 1),)), ((3, 4), ("1",)),
     ],
 )  # fmt: skip
 def test_pad_errors(refuse, shape: tuple, args: tuple) -> None:
@@ -49,6 +50,18 @@ RESIZES = [
 @pytest.mark.parametrize(("shape", "options"), RESIZES)
 def test_interpolate(agree, shape: tuple, options: dict) -> None:
     agree(lambda t, x: t.nn.functional.interpolate(x, **options), draw(*shape))
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
+@pytest.mark.parametrize("options", [{"size": (5, 3)}, {"size": (17, 20)}, {"scale_factor": 1.7}, {"scale_factor": 0.45}])
+def test_images_of_bytes_are_torchs_to_the_last_bit(agree, mode: str, antialias: bool, options: dict) -> None:
+    options = options | {"mode": mode, "antialias": antialias or mode == "lanczos"}
+    for channels in (1, 3, 5):
+        x = np.random.default_rng(channels).integers(0, 256, (2, channels, 9, 8), dtype=np.uint8)
+        agree(lambda t, x: t.nn.functional.interpolate(x, **options), x)
+        if mode != "lanczos":
+            agree(lambda t, x: t.nn.functional.interpolate(x, align_corners=True, **options), x)
 
 
 def test_an_infinite_element_stays_where_it_is(agree) -> None:

@@ -129,3 +129,11 @@ def test_layers_that_read_numbers_of_the_host(t):
     drawn = t.nn.init.trunc_normal_(t.empty(2, 3, device="meta"))
     assert [tuple(x.shape) for x in (loss, bags, drawn)] == [(), (2, 3), (2, 3)]
     assert all(x.is_meta for x in (loss, bags, drawn)) and drawn.data_ptr() == 0
+
+
+@pytest.mark.parametrize("t", [torch, funtorch], ids=["torch", "funtorch"])
+def test_what_is_made_beside_a_tensor_stands_where_it_stands(t):
+    x = t.empty(3, 3, device="meta")
+    assert x.fill_diagonal_(2.0) is x and x.is_meta
+    assert [tuple(new.shape) for new in (x.new(), x.new(2, 4), x.new([1.0, 2.0]))] == [(0,), (2, 4), (2,)]
+    assert x.new(2).is_meta and x.new([1.0]).is_meta

@@ -73,7 +73,30 @@ def test_halves_are_computed_in_float32():
     assert (torch.nn.functional.layer_norm(x, (60,)).double() - exact).abs().max().item() < 0.01
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_rms_norm_s_own_epsilon_is_that_of_the_type_it_is_computed_in(dtype, agree):
+    x = np.array([1e-3, 2e-3])
+    agree(lambda t, x: t.nn.functional.rms_norm(x.to(getattr(t, dtype)), (2,)), x, grad=False)
+    agree(lambda t, x: t.nn.RMSNorm(2).to(getattr(t, dtype))(x.to(getattr(t, dtype))), x, grad=False)
+
+
+def test_sizes_may_be_numbers_of_numpy():
+    assert torch.nn.LayerNorm(np.int64(3)).normalized_shape == torch.nn.RMSNorm(np.int32(3)).normalized_shape == (3,)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_cross_map_norm_counts_as_many_channels_on_either_side(size):
+    x = torch.tensor(X.reshape(3, 5, 4, 1))
+    reach = (size - 1) // 2
+    sums = [(x[:, max(c - reach, 0) : c + reach + 1] ** 2).sum(1) for c in range(5)]
+    expected = x / (2.0 + 0.5 / size * torch.stack(sums, 1)) ** 0.7
+    assert torch.allclose(torch.nn.CrossMapLRN2d(size, 0.5, 0.7, 2.0)(x), expected)
+
+
 REFUSED = [
+    lambda t: t.nn.CrossMapLRN2d(2)(t.zeros(3, 2, 2)),
+    lambda t: t.nn.InstanceNorm1d(2).load_state_dict({"running_mean": t.zeros(2)}),
+    lambda t: t.nn.Sequential(t.nn.InstanceNorm1d(2)).load_state_dict({"0.running_var": t.zeros(2)}, strict=False),
     lambda t: t.nn.functional.layer_norm(t.zeros(3, 2), (3,)),
     lambda t: t.nn.functional.layer_norm(t.zeros(3, 2), (2,), t.zeros(3)),
     lambda t: t.nn.functional.layer_norm(t.zeros(3, 2), ()),

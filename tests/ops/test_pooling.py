@@ -48,6 +48,8 @@ def test_the_lowest_value_wins_over_padding_and_nan_over_all(agree) -> None:
 
 def test_lp_pool(agree) -> None:
     agree(lambda t, x: t.nn.functional.lp_pool2d(x, 2, (2, 3), stride=2), np.abs(draw(2, 3, 6, 7)) + 0.5)
+    for p in (INF, -INF):
+        agree(lambda t, x, p=p: t.nn.functional.lp_pool1d(x, p, 3, ceil_mode=True), draw(2, 3, 7))
 
 
 def test_unpooling_and_its_gradient(agree) -> None:

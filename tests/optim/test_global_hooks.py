@@ -95,3 +95,13 @@ def test_an_optimiser_with_the_helpers_of_torchs_own(t):
     assert x.grad.item() == 0.25
     assert helpers._default_to_fused_or_foreach([p], False) == (False, False)
     assert Descent.step.hooked if t is funtorch else True
+
+
+def test_steps_and_zeroing_have_names_in_a_profile():
+    p = funtorch.nn.Parameter(funtorch.ones(1))
+    optimizer = funtorch.optim.SGD([p])
+    with funtorch.profiler.profile() as profile:
+        optimizer.step()
+        optimizer.zero_grad()
+    names = {event.key for event in profile.key_averages() if event.key.startswith("Optimizer.")}
+    assert names == {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad"}

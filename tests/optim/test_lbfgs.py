@@ -138,3 +138,32 @@ def test_errors():
         funtorch.optim.LBFGS([x]).step()
     with pytest.raises(RuntimeError, match="only 'strong_wolfe' is supported"):
         funtorch.optim.LBFGS([x], line_search_fn="armijo").step(lambda: x.sum())
+
+
+def test_the_states_keys_come_in_the_order_in_which_they_came_to_be():
+    orders = []
+    for lib in (torch, funtorch):
+        seen = []
+        for most in (1, 3):
+            p = lib.nn.Parameter(lib.tensor([2.0, 1.0], dtype=lib.float64))
+            optimizer = lib.optim.LBFGS([p], lr=0.1, max_iter=most)
+
+            def closure(p=p, optimizer=optimizer):
+                optimizer.zero_grad()
+                loss = (p**4).sum()
+                loss.backward()
+                return loss
+
+            for _ in range(3):
+                optimizer.step(closure)
+            seen.append(list(optimizer.state[p]))
+        orders.append(seen)
+    assert orders[1] == orders[0]
+
+
+def test_a_group_that_is_added_later_is_refused():
+    for lib in (torch, funtorch):
+        optimizer = lib.optim.LBFGS([lib.nn.Parameter(lib.ones(1))])
+        optimizer.add_param_group({"params": [lib.nn.Parameter(lib.ones(1))]})
+        with pytest.raises(AssertionError, match="Expected exactly one param_group, but got 2"):
+            optimizer.step(lambda: 1.0)

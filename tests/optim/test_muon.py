@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import funtorch
-from funtorch.optim.muon import orthogonal
+from funtorch.optim._muon import orthogonal
 
 SHAPES = ((3, 2), (2, 5), (4, 4))
 OPTIONS = [

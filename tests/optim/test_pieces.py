@@ -37,9 +37,10 @@ def test_they_are_joined_where_there_are_enough() -> None:
     params, _ = trained(funtorch, steps=1)
     for p in params:
         p.grad = funtorch.zeros_like(p)
-    assert len(small_ones(params)) == len(SHAPES) - 1 >= ENOUGH
+    grads = [p.grad for p in params]
+    assert len(small_ones(params, grads)) == len(SHAPES) - 1 >= ENOUGH
     assert params[-1].numel() > SMALL
-    assert small_ones(params[: ENOUGH - 1]) == []
+    assert small_ones(params[: ENOUGH - 1], grads[: ENOUGH - 1]) == []
 
 
 def test_results_stay_apart() -> None:

@@ -56,15 +56,48 @@ def test_a_table_that_is_no_leaf_or_is_mapped_has_a_dense_gradient():
 
 
 @pytest.mark.parametrize("mode", ["sum", "mean"])
-def test_bags_have_sparse_gradients_too(mode):
+@pytest.mark.parametrize("padding", [None, 2, -1])
+def test_bags_have_sparse_gradients_too(mode, padding):
     found = []
     for torch in (funtorch, oracle):
-        bag = torch.nn.EmbeddingBag(8, 3, sparse=True, mode=mode)
+        bag = torch.nn.EmbeddingBag(8, 3, sparse=True, mode=mode, padding_idx=padding)
         bag.weight.data = torch.arange(24.0).reshape(8, 3) / 10
-        bag(torch.tensor(INDEX)).pow(2).sum().backward()
+        out = bag(torch.tensor(INDEX))
+        out.pow(2).sum().backward()
         assert bag.weight.grad.is_sparse
-        found.append(bag.weight.grad.to_dense().numpy())
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+        grad = bag.weight.grad.coalesce()
+        found.append((out.detach().numpy(), grad.indices().numpy(), grad.values().numpy()))
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bags_with_offsets_leave_the_padding_out(last, weighted):
+    """Bags that are empty, or hold nothing but padding; factors of the rows, which have a gradient too."""
+    index, offsets = [1, 0, 0, 0, 2, 3, 1, 0], [0, 2, 4, 4, 7]
+    found = []
+    for torch in (funtorch, oracle):
+        bag = torch.nn.EmbeddingBag(4, 2, sparse=True, mode="sum", padding_idx=0, include_last_offset=last)
+        bag.weight.data = torch.arange(8.0).reshape(4, 2)
+        factors = torch.linspace(0.5, 2.0, 8).requires_grad_() if weighted else None
+        out = bag(torch.tensor(index), torch.tensor(offsets + [8] * last), per_sample_weights=factors)
+        (out * torch.arange(10.0).reshape(5, 2)).sum().backward()
+        grad = bag.weight.grad.coalesce()
+        found.append([out.detach().numpy(), grad.indices().numpy(), grad.values().numpy()])
+        if weighted:
+            found[-1].append(factors.grad.numpy())
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def test_a_bag_of_padding_alone():
+    for torch in (funtorch, oracle):
+        bag = torch.nn.EmbeddingBag(4, 2, sparse=True, padding_idx=0)
+        out = bag(torch.zeros(1, 3, dtype=torch.long))
+        out.sum().backward()
+        assert out.tolist() == [[0.0, 0.0]]
+        assert bag.weight.grad.is_sparse and bag.weight.grad.to_dense().abs().sum() == 0
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

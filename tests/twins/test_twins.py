@@ -15,15 +15,19 @@ _spec.loader.exec_module(twins)
 
 
 @pytest.mark.parametrize("name", twins.TWINS)
-def test_same_weights_and_losses(name):
+def test_same_architecture_keys_weights_losses_and_draws(name):
     results = []
     for lib in (torch, funtorch):
         lib.manual_seed(0)
-        results.append(twins.TWINS[name](lib))
-    (want_weights, want_losses), (got_weights, got_losses) = results
-    assert list(got_weights) == list(want_weights)
+        results.append((*twins.TWINS[name](lib), lib.rand(5).numpy(), lib.get_rng_state().numpy()))
+    (want_text, want_weights, want_losses, *want_draws), (text, weights, losses, *draws) = results
+    assert text == want_text
+    assert list(weights) == list(want_weights)
     for key, want in want_weights.items():
-        np.testing.assert_array_equal(got_weights[key], want, err_msg=key)
+        assert weights[key].dtype == want.dtype, key
+        np.testing.assert_array_equal(weights[key], want, err_msg=key)
     assert len(want_losses) >= twins.STEPS
-    np.testing.assert_allclose(got_losses, want_losses, rtol=1e-4)
+    np.testing.assert_allclose(losses, want_losses, rtol=1e-4)
     assert abs(want_losses[0] - want_losses[-1]) > 1e-3, "it learns nothing, and shows nothing"
+    for drawn, want in zip(draws, want_draws, strict=True):
+        np.testing.assert_array_equal(drawn, want, err_msg="the generators have come apart")

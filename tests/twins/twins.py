@@ -1,5 +1,5 @@
 """Eight models as a PyTorch user writes them. Each function trains one for 50 steps from ``manual_seed(0)``, with shuffling loaders,
-and returns its initial weights by name and the losses."""
+and returns what is printed of it, its initial weights by name, and the losses."""
 
 import numpy as np
 
@@ -7,7 +7,9 @@ STEPS = 50
 
 
 def _initial(*models):
-    return {f"{i}.{k}": v.detach().double().numpy().copy() for i, m in enumerate(models) for k, v in m.state_dict().items()}
+    """What ``print(model)`` shows, and the checkpoint: its keys and values."""
+    weights = {f"{i}.{k}": v.detach().numpy().copy() for i, m in enumerate(models) for k, v in m.state_dict().items()}
+    return "\n".join(map(repr, models)), weights
 
 
 def _batches(torch, *arrays, size=8):
@@ -26,19 +28,21 @@ def _classes(seed, count, n):
     return np.random.default_rng(seed).integers(0, n, count)
 
 
-def _trained(torch, model, batches, loss_of, optimizer, scheduler=None):
-    weights, losses = _initial(model), []
+def _trained(torch, model, batches, loss_of, optimizer, scheduler=None, clip=None):
+    start, losses = _initial(model), []
     model.train()
     for _ in range(STEPS):
         batch = next(batches)
         optimizer.zero_grad()
         loss = loss_of(model, *batch)
         loss.backward()
+        if clip is not None:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         if scheduler is not None:
             scheduler.step()
         losses.append(loss.item())
-    return weights, losses
+    return *start, losses
 
 
 def mlp(torch):
@@ -90,13 +94,7 @@ def _language_model(torch, kind):
 
     model = Model()
     optimizer = torch.optim.RMSprop(model.parameters(), lr=2e-3)
-
-    def clipped(model, x):
-        loss = loss_of(model, x)
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        return loss
-
-    return _trained(torch, model, _batches(torch, _classes(4, (24, 10), 12)), clipped, optimizer)
+    return _trained(torch, model, _batches(torch, _classes(4, (24, 10), 12)), loss_of, optimizer, clip=0.25)
 
 
 def lstm(torch):
@@ -144,7 +142,7 @@ def gan(torch):
     nn = torch.nn
     maker = nn.Sequential(nn.Linear(4, 16), nn.LeakyReLU(0.2), nn.Linear(16, 6), nn.Tanh())
     judge = nn.Sequential(nn.Linear(6, 16), nn.LeakyReLU(0.2), nn.Dropout(0.3), nn.Linear(16, 1))
-    weights = _initial(maker, judge)
+    start = _initial(maker, judge)
     making = torch.optim.Adam(maker.parameters(), lr=2e-3, betas=(0.5, 0.999))
     judging = torch.optim.Adam(judge.parameters(), lr=2e-3, betas=(0.5, 0.999))
     loss_of, batches, losses = nn.BCEWithLogitsLoss(), _batches(torch, np.tanh(_numbers(8, 32, 6))), []
@@ -161,11 +159,11 @@ def gan(torch):
         fooled.backward()
         making.step()
         losses += [wrong.item(), fooled.item()]
-    return weights, losses
+    return *start, losses
 
 
 def actor_critic(torch):
-    """A corridor of eight places: left or right, a reward at its end."""
+    """A corridor of eight places: left or right, a reward at its end. Where an episode begins comes from a loader."""
     nn = torch.nn
 
     class Policy(nn.Module):
@@ -178,11 +176,11 @@ def actor_critic(torch):
             return nn.functional.softmax(self.actor(x), dim=-1), self.critic(x)
 
     model = Policy()
-    weights, losses = _initial(model), []
+    start, losses = _initial(model), []
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    places = torch.eye(8)
+    places, starts = torch.eye(8), _batches(torch, np.arange(2, 6), size=1)
     for _ in range(STEPS):
-        place, logs, values, rewards = 3, [], [], []
+        place, logs, values, rewards = next(starts)[0].item(), [], [], []
         for _ in range(12):
             probs, value = model(places[place])
             choice = torch.distributions.Categorical(probs)
@@ -204,7 +202,7 @@ def actor_critic(torch):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return weights, losses
+    return *start, losses
 
 
 TWINS = {f.__name__: f for f in (mlp, cnn, lstm, gru, transformer, vae, gan, actor_critic)}

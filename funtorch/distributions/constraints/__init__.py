@@ -63,3 +63,8 @@ __all__ = [
     "MixtureSameFamilyConstraint", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive", "positive_semidefinite",
     "positive_definite", "positive_integer", "real", "real_vector", "simplex", "square", "stack", "symmetric", "unit_interval",
 ]  # fmt: skip
+
+for _found in list(globals().values()):
+    if isinstance(_found, type) and _found.__module__.startswith(f"{__name__}."):
+        _found.__module__ = __name__  # how they are printed and pickled
+del _found

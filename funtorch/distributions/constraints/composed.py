@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import funtorch as torch
 
 from ...errors import ArgumentValueError
 from ...tensor import Tensor
+from .._asserted import AssertedError
 from .constraint import Constraint
 
 
@@ -20,9 +21,11 @@ class _IndependentConstraint(Constraint):
     """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
-        if not isinstance(base_constraint, Constraint) or not isinstance(reinterpreted_batch_ndims, int):
-            raise ArgumentValueError(
-                f"independent(): expected a Constraint and an int, got {base_constraint!r} and {reinterpreted_batch_ndims!r}"
+        whole = isinstance(reinterpreted_batch_ndims, int) and reinterpreted_batch_ndims >= 0
+        if not isinstance(base_constraint, Constraint) or not whole:
+            raise AssertedError(
+                "independent(): expected a Constraint and an int that is not negative, got "
+                f"{base_constraint!r} and {reinterpreted_batch_ndims!r}"
             )
         self.base_constraint = base_constraint
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
@@ -59,7 +62,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
     def __init__(self, base_constraint: Constraint) -> None:
         if not isinstance(base_constraint, Constraint):
-            raise ArgumentValueError(f"MixtureSameFamilyConstraint(): expected a Constraint, got {base_constraint!r}")
+            raise AssertedError(f"MixtureSameFamilyConstraint(): expected a Constraint, got {base_constraint!r}")
         self.base_constraint = base_constraint
         super().__init__()
 
@@ -87,16 +90,28 @@ class _Several(Constraint):
     """What constraints on parts along a dimension share."""
 
     cseq: list[Constraint]
+    dim: int
 
     def _take(self, cseq: Sequence[Constraint], name: str) -> None:
         self.cseq = list(cseq)
         if not all(isinstance(each, Constraint) for each in self.cseq):
-            raise ArgumentValueError(f"{name}(): expected a sequence of Constraints, got {cseq!r}")
+            raise AssertedError(f"{name}(): expected a sequence of Constraints, got {cseq!r}")
 
     @property
     def is_discrete(self) -> Any:
         """Whether any part is."""
         return any(each.is_discrete for each in self.cseq)
+
+    def _each(self, name: str, value: Tensor, apart: Callable[[Tensor], Sequence[Tensor]]) -> list[Tensor]:
+        """Whether each part of ``value`` satisfies its constraint."""
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertedError(f"{name}: dim={self.dim} is not in a value of shape {list(value.shape)}")
+        parts = apart(value)
+        if len(parts) != len(self.cseq):
+            raise AssertedError(
+                f"{name}: a value of shape {list(value.shape)} must have {len(self.cseq)} entries along {self.dim}"
+            )
+        return [each.check(part) for each, part in zip(self.cseq, parts, strict=True)]
 
 
 class _Cat(_Several):
@@ -106,7 +121,7 @@ class _Cat(_Several):
         self._take(cseq, "cat")
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.cseq):
-            raise ArgumentValueError(f"cat(): {len(self.cseq)} constraints need as many lengths, got {self.lengths}")
+            raise AssertedError(f"cat(): {len(self.cseq)} constraints need as many lengths, got {self.lengths}")
         self.dim = dim
         super().__init__()
 
@@ -116,8 +131,7 @@ class _Cat(_Several):
         return max(each.event_dim for each in self.cseq)
 
     def check(self, value: Tensor) -> Tensor:
-        parts = value.split(self.lengths, self.dim)
-        return torch.cat([each.check(part) for each, part in zip(self.cseq, parts, strict=True)], self.dim)
+        return torch.cat(self._each("cat", value, lambda v: v.split(self.lengths, self.dim)), self.dim)
 
 
 class _Stack(_Several):
@@ -135,5 +149,4 @@ class _Stack(_Several):
         return most + 1 if self.dim + most < 0 else most
 
     def check(self, value: Tensor) -> Tensor:
-        parts = value.unbind(self.dim)
-        return torch.stack([each.check(part) for each, part in zip(self.cseq, parts, strict=True)], self.dim)
+        return torch.stack(self._each("stack", value, lambda v: v.unbind(self.dim)), self.dim)

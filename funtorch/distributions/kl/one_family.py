@@ -144,7 +144,8 @@ def _exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
     slopes = torch.func.grad(lambda *t: p._log_normalizer(*t).sum(), argnums=tuple(range(len(ours))))(*ours)
     result = q._log_normalizer(*theirs) - p._log_normalizer(*ours)
     for a, b, slope in zip(ours, theirs, slopes, strict=True):
-        result = result - _sum_rightmost((b - a) * slope, len(q.event_shape))
+        # A parameter's own dimensions, which may be fewer than an event's: the degrees of freedom of a Wishart are numbers.
+        result = result - _sum_rightmost((b - a) * slope, max(a.dim() - len(p.batch_shape), 0))
     return result
 
 

@@ -26,3 +26,8 @@ __all__ = [
     "SigmoidTransform", "SoftplusTransform", "TanhTransform", "SoftmaxTransform", "StackTransform", "StickBreakingTransform", "Transform",
     "identity_transform",
 ]  # fmt: skip
+
+for _found in list(globals().values()):
+    if isinstance(_found, type) and _found.__module__.startswith(f"{__name__}."):
+        _found.__module__ = __name__  # how they are printed and pickled
+del _found

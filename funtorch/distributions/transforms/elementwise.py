@@ -11,6 +11,7 @@ from ...nn.functional import softplus
 from ...size import Size
 from ...tensor import Tensor
 from .. import constraints
+from ..utils import broadcast_all
 from .transform import Transform
 
 __all__ = ["AbsTransform", "ExpTransform", "PowerTransform", "SigmoidTransform", "SoftplusTransform", "TanhTransform"]
@@ -64,7 +65,7 @@ class PowerTransform(Transform):
 
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
-        self.exponent = exponent if isinstance(exponent, Tensor) else torch.tensor(exponent)
+        (self.exponent,) = broadcast_all(exponent)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)

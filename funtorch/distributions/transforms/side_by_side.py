@@ -9,9 +9,10 @@ from typing import Any
 
 import funtorch as torch
 
-from ...errors import ArgumentTypeError, ArgumentValueError, MissingError
+from ...errors import MissingError
 from ...tensor import Tensor
 from .. import constraints
+from .._asserted import AssertedError
 from ..utils import _sum_rightmost
 from .transform import Transform
 
@@ -26,7 +27,7 @@ class _Several(Transform):
 
     def _take(self, tseq: Sequence[Transform], cache_size: int) -> None:
         if not all(isinstance(t, Transform) for t in tseq):
-            raise ArgumentTypeError(f"{type(self).__name__}(): expected a sequence of Transforms, got {tseq!r}")
+            raise AssertedError(f"{type(self).__name__}(): expected a sequence of Transforms, got {tseq!r}")
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
 
     def _apart(self, value: Tensor) -> Sequence[Tensor]:
@@ -38,7 +39,7 @@ class _Several(Transform):
     def _each(self, f: Callable, *values: Tensor) -> list[Tensor]:
         for value in values:
             if not -value.dim() <= self.dim < value.dim():
-                raise ArgumentValueError(f"{type(self).__name__}: dim={self.dim} is not in a value of shape {list(value.shape)}")
+                raise AssertedError(f"{type(self).__name__}: dim={self.dim} is not in a value of shape {list(value.shape)}")
         return [f(t, *parts) for t, *parts in zip(self.transforms, *map(self._apart, values), strict=True)]
 
     def _call(self, x: Tensor) -> Tensor:
@@ -74,9 +75,7 @@ class CatTransform(_Several):
         super().__init__(cache_size=cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.transforms):
-            raise ArgumentValueError(
-                f"CatTransform(): {len(self.transforms)} transforms need as many lengths, got {self.lengths}"
-            )
+            raise AssertedError(f"CatTransform(): {len(self.transforms)} transforms need as many lengths, got {self.lengths}")
         self.dim = dim
 
     @property
@@ -94,7 +93,7 @@ class CatTransform(_Several):
 
     def _apart(self, value: Tensor) -> Sequence[Tensor]:
         if value.shape[self.dim] != self.length:
-            raise ArgumentValueError(
+            raise AssertedError(
                 f"CatTransform: a value of shape {list(value.shape)} must have {self.length} entries along {self.dim}"
             )
         return value.split(self.lengths, self.dim)
@@ -145,7 +144,7 @@ class StackTransform(_Several):
 
     def _apart(self, value: Tensor) -> Sequence[Tensor]:
         if value.shape[self.dim] != len(self.transforms):
-            raise ArgumentValueError(
+            raise AssertedError(
                 f"StackTransform: a value of shape {list(value.shape)} must have {len(self.transforms)} entries along {self.dim}"
             )
         return value.unbind(self.dim)

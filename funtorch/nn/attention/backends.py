@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from ...errors import ArgumentTypeError, ArgumentValueError, OpError
-from ...ops.fused_attention import allowed
+from ...ops.fused_attention import EVERY, allowed
 
 WARN_FOR_UNFUSED_KERNELS = False
 
@@ -22,24 +21,25 @@ class SDPBackend(enum.IntEnum):
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
 
-
-_allowed: list[list[SDPBackend]] = [[backend for backend in SDPBackend if backend is not SDPBackend.ERROR]]
+    def __str__(self) -> str:
+        return f"SDPBackend.{self.name}"
 
 
 def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
     """Those that may be used."""
-    return list(_allowed[-1])
+    return [backend for backend in SDPBackend if backend.name in allowed[0]]
 
 
 @contextlib.contextmanager
-def sdpa_kernel(backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[None]:
+def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[None]:
     """Say which kernels attention may use inside: with MATH alone it is the plain formula on every device.
 
     Differs from PyTorch: an accelerator has one fused kernel here, which is used if any but MATH is allowed; on the CPU the
-    formula stands in for FLASH_ATTENTION. Attention raises RuntimeError inside where no kernel is left.
+    formula stands in for FLASH_ATTENTION. Attention raises RuntimeError inside where no kernel is left. The switches of
+    ``torch.backends.cuda`` (`enable_flash_sdp` and its like) are the same ones: they show what was chosen.
 
     Raises:
-        TypeError: for anything but SDPBackend or a sequence of such. ValueError: for none.
+        AssertionError: for anything but an SDPBackend or a list of such.
 
     >>> import funtorch as torch
     >>> with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
@@ -47,16 +47,12 @@ def sdpa_kernel(backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool 
     tensor([[[1.]]])
     """
     chosen = [backends] if isinstance(backends, SDPBackend) else backends
-    if not isinstance(chosen, (list, tuple)) or not all(isinstance(b, SDPBackend) for b in chosen):
-        raise ArgumentTypeError(f"sdpa_kernel(): backends must be SDPBackend or a list of such, got {backends!r}")
-    if not chosen:
-        raise ArgumentValueError("sdpa_kernel(): at least one backend is needed")
-    if SDPBackend.ERROR in chosen:
-        raise OpError("sdpa_kernel(): SDPBackend.ERROR is no kernel")
-    _allowed.append(list(dict.fromkeys(chosen)))
-    allowed.append(frozenset(backend.name for backend in chosen))
+    if not isinstance(chosen, list) or not all(isinstance(b, SDPBackend) for b in chosen):
+        found = [type(b).__name__ for b in chosen] if isinstance(chosen, list) else type(chosen).__name__
+        raise AssertionError(f"Backend must be an instance of SDPBackend or a list of SDPBackend instances, got {found}")
+    before = allowed[0]
+    allowed[0] = EVERY & {backend.name for backend in chosen}
     try:
         yield
     finally:
-        allowed.pop()
-        _allowed.pop()
+        allowed[0] = before

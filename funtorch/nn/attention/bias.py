@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import enum
+import warnings
 from typing import Any
 
-from ...errors import ArgumentValueError, OpError
+from ...dtypes import bool_
 from ...ops import registry
 from ...tensor import Tensor
+
+SEES_NOTHING = "Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!"
 
 
 class CausalVariant(enum.IntEnum):
@@ -24,7 +27,9 @@ class CausalBias(Tensor):
         variant: the corner. seq_len_q: L. seq_len_kv: S.
 
     Raises:
-        TypeError: for another variant. RuntimeError: LOWER_RIGHT with L > S, where queries would see nothing.
+        AssertionError: for another variant.
+
+    Warns of LOWER_RIGHT with L > S, where the first queries see nothing: their results are 0.
     """
 
     variant: CausalVariant
@@ -33,35 +38,41 @@ class CausalBias(Tensor):
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> Any:
         if not isinstance(variant, CausalVariant):
-            raise ArgumentValueError(f"CausalBias(): variant must be a CausalVariant, got {variant!r}")
+            raise AssertionError(f"variant must be a CausalVariant, got {type(variant).__name__}")
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
-            raise OpError("Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!")
-        names = registry.names("torch")
-        shift = 0 if variant is CausalVariant.UPPER_LEFT else seq_len_kv - seq_len_q
-        mask = names["ones"](seq_len_q, seq_len_kv, dtype=names["tensor"](True).dtype).tril(shift)
-        return Tensor._make_subclass(cls, mask, False)
+            warnings.warn(SEES_NOTHING, stacklevel=3)
+        return Tensor._make_subclass(cls, _mask(variant, seq_len_q, seq_len_kv, None), False)
 
     def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:
         self.variant, self.seq_len_q, self.seq_len_kv = variant, seq_len_q, seq_len_kv
 
+    def _materialize(self, device: Any = None) -> Tensor:
+        """The mask as a plain Tensor."""
+        return _mask(self.variant, self.seq_len_q, self.seq_len_kv, device)
+
+
+def _mask(variant: CausalVariant, queries: int, keys: int, device: Any) -> Tensor:
+    shift = 0 if variant is CausalVariant.UPPER_LEFT else keys - queries
+    return registry.names("torch")["ones"](queries, keys, dtype=bool_, device=device).tril(shift)
+
 
 def causal_upper_left(*size: int) -> CausalBias:
-    """Query i sees keys up to i. Raises RuntimeError unless there are two sizes.
+    """Query i sees keys up to i. Raises AssertionError unless there are two sizes.
 
     >>> causal_upper_left(2, 3).tolist()
     [[True, False, False], [True, True, False]]
     """
     if len(size) != 2:
-        raise OpError("causal_upper_left only supports 2D tensors")
+        raise AssertionError("causal_upper_left only supports 2D tensors")
     return CausalBias(CausalVariant.UPPER_LEFT, *size)
 
 
 def causal_lower_right(*size: int) -> CausalBias:
-    """The last query sees all keys, the one before all but one. Raises RuntimeError unless there are two sizes, L <= S.
+    """The last query sees all keys, the one before all but one. Raises AssertionError unless there are two sizes.
 
     >>> causal_lower_right(2, 3).tolist()
     [[True, True, False], [True, True, True]]
     """
     if len(size) != 2:
-        raise OpError("causal_lower_right only supports 2D tensors")
+        raise AssertionError("causal_lower_right only supports 2D tensors")
     return CausalBias(CausalVariant.LOWER_RIGHT, *size)

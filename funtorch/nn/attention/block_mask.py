@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from .block_lists import blocks_of, drawn, listed, spread, unlisted
 
 Index = Any
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
+ORDERS = ("dq_write_order", "dq_write_order_full", "dq_kv_order", "dq_kv_order_spt")
 LISTS = tuple(f"{kind}{axis}_{what}" for axis in ("kv", "q") for kind in ("", "full_") for what in ("num_blocks", "indices"))
 
 
@@ -49,26 +51,31 @@ def over_indices(function: Callable, first: bool) -> Callable:
     return mapped
 
 
-def indices(batch: int, heads: int, queries: int, keys: int) -> tuple[Tensor, ...]:
+def indices(batch: int, heads: int, queries: int, keys: int, device: Any = None) -> tuple[Tensor, ...]:
     """The numbers of batches, heads, queries and keys."""
     arange = registry.names("torch")["arange"]
-    return tuple(arange(n) for n in (batch, heads, queries, keys))
+    return tuple(arange(n, device=device) for n in (batch, heads, queries, keys))
 
 
 def create_mask(mod_fn: Callable, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:  # noqa: N803
     """A mask function as bools (B, H, Q_LEN, KV_LEN); of a score function, where it isn't -inf. ``B``, ``H``: 1 where None."""
     sizes = (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN)
     if _takes(mod_fn) == 5:
-        scores = registry.names("torch")["zeros"](sizes)
-        return ~over_indices(mod_fn, first=True)(scores, *indices(*sizes)).isneginf()
-    return over_indices(mod_fn, first=False)(*indices(*sizes))
+        scores = registry.names("torch")["zeros"](sizes, device=device)
+        return ~over_indices(mod_fn, first=True)(scores, *indices(*sizes, device)).isneginf()
+    return over_indices(mod_fn, first=False)(*indices(*sizes, device))
 
 
 def _takes(mod_fn: Callable) -> int:
-    """How many positional arguments without a default a function takes."""
+    """How many positional arguments without a default a function takes. Raises AssertionError unless 4 or 5 can be told."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    found = inspect.signature(mod_fn).parameters.values()
-    return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in found)
+    found = list(inspect.signature(mod_fn).parameters.values())
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in found):
+        return 4
+    count = sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in found)
+    if count not in (4, 5):
+        raise AssertionError(f"Expected 4 or 5 positional args, got {count}")
+    return count
 
 
 class BlockMask:
@@ -83,16 +90,47 @@ class BlockMask:
         BLOCK_SIZE: of blocks of queries and keys. seq_lengths: numbers of queries and keys. mask_mod: the function.
     """
 
+    # What PyTorch keeps for the order of its gradients' sums.
+    dq_write_order = dq_write_order_full = dq_kv_order = dq_kv_order_spt = None
+
     def __init__(
         self, mask: Tensor, mask_mod: Callable, block_size: tuple[int, int], separate: bool = True,
-        blocks: tuple[Tensor, Tensor] | None = None,
+        blocks: tuple[Tensor, Tensor] | None = None, columns: bool = True,
     ) -> None:  # fmt: skip
-        self.mask = mask
+        self._mask: Tensor | None = mask
         self._blocks = blocks_of(mask, block_size) if blocks is None else blocks
-        self.mask_mod = mask_mod
+        self._mask_mod = mask_mod
         self.BLOCK_SIZE = block_size
-        self.seq_lengths = tuple(mask.shape[-2:])
-        self._separate = separate
+        self._seq_lengths = tuple(mask.shape[-2:])
+        self._separate, self._columns = separate, columns
+
+    @property
+    def mask(self) -> Tensor:
+        """The bools (B, H, Q_LEN, KV_LEN); made anew when the function or the lengths were set."""
+        if self._mask is None:
+            parts, whole = self._blocks
+            named = create_mask(self._mask_mod, *_batch_and_heads(parts), *self._seq_lengths)
+            spreads = (spread(blocks, self.BLOCK_SIZE, self._seq_lengths) for blocks in (parts, whole))
+            self._mask = (next(spreads) & named) | next(spreads)
+        return self._mask
+
+    @property
+    def mask_mod(self) -> Callable:
+        """The function. It can be set, as for the rows that were chosen by an index."""
+        return self._mask_mod
+
+    @mask_mod.setter
+    def mask_mod(self, function: Callable) -> None:
+        self._mask_mod, self._mask = function, None
+
+    @property
+    def seq_lengths(self) -> tuple[int, int]:
+        """(Q_LEN, KV_LEN). They can be set."""
+        return self._seq_lengths  # type: ignore[return-value]
+
+    @seq_lengths.setter
+    def seq_lengths(self, lengths: tuple[int, int]) -> None:
+        self._seq_lengths, self._mask = (lengths[0], lengths[1]), None
 
     @classmethod
     def from_kv_blocks(
@@ -107,14 +145,17 @@ class BlockMask:
             BLOCK_SIZE: of blocks of queries and keys.
             mask_mod: None: all elements.
             seq_lengths: None: those of all blocks.
-            compute_q_blocks: accepted as in PyTorch.
+            compute_q_blocks: whether there are lists of the columns of blocks.
+            dq_write_order, dq_write_order_full, dq_kv_order: accepted as in PyTorch, without effect.
 
         Raises:
-            ValueError: sizes that don't fit.
+            ValueError, RuntimeError: sizes that don't fit. AssertionError: one of the two lists of whole blocks alone.
         """
         size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
         if (full_kv_num_blocks is None) != (full_kv_indices is None):
-            raise ArgumentValueError("full_kv_num_blocks and full_kv_indices must be both provided or omitted")
+            raise AssertionError("full_kv_num_blocks and full_kv_indices must be both provided or omitted")
+        if kv_indices.dim() < 2:
+            raise OpError("BlockMask must have at least 2 dimensions")
         rows, columns = kv_indices.shape[-2:]
         lengths = (rows * size[0], columns * size[1]) if seq_lengths is None else (seq_lengths[0], seq_lengths[1])
         parts = unlisted(kv_num_blocks, kv_indices)
@@ -124,7 +165,7 @@ class BlockMask:
         chosen = noop_mask if mask_mod is None else mask_mod
         named = create_mask(chosen, *_batch_and_heads(parts), *lengths)
         mask = (spread(parts, size, lengths) & named) | spread(whole, size, lengths)
-        return cls(mask, chosen, size, full_kv_num_blocks is not None, (parts, whole))
+        return cls(mask, chosen, size, full_kv_num_blocks is not None, (parts, whole), compute_q_blocks)
 
     def _lists(self) -> dict[str, Tensor | None]:
         """The lists of blocks under PyTorch's names."""
@@ -132,7 +173,7 @@ class BlockMask:
         kinds = {"": parts, "full_": whole} if self._separate else {"": parts | whole}
         found: dict[str, Tensor | None] = dict.fromkeys(LISTS)
         for kind, blocks in kinds.items():
-            for axis, turned in (("kv", blocks), ("q", blocks.transpose(-2, -1))):
+            for axis, turned in (("kv", blocks), ("q", blocks.transpose(-2, -1)))[: 1 + self._columns]:
                 found[f"{kind}{axis}_num_blocks"], found[f"{kind}{axis}_indices"] = listed(turned)
         return found
 
@@ -145,16 +186,16 @@ class BlockMask:
     @property
     def shape(self) -> tuple[int, ...]:
         """(B, H, Q_LEN, KV_LEN)."""
-        return tuple(self.mask.shape)
+        return (*_batch_and_heads(self._blocks[0]), *self.seq_lengths)
 
     def numel(self) -> int:
         """How many elements the mask has."""
-        return self.mask.numel()
+        return math.prod(self.shape)
 
     def as_tuple(self, flatten: bool = True) -> tuple:
         """The lengths, the lists of blocks, their size and the function, in PyTorch's order; pairs as such unless ``flatten``."""
         lengths, size = (self.seq_lengths, self.BLOCK_SIZE) if flatten else ((self.seq_lengths,), (self.BLOCK_SIZE,))
-        return (*lengths, *(getattr(self, name) for name in LISTS), *size, self.mask_mod)
+        return (*lengths, *(getattr(self, name) for name in (*LISTS, *ORDERS)), *size, self.mask_mod)
 
     def to_dense(self) -> Tensor:
         """Which blocks have a query that sees a key: (B, H, blocks of queries, blocks of keys), int32."""
@@ -169,7 +210,7 @@ class BlockMask:
     def to(self, device: Any) -> BlockMask:
         """The same on a device."""
         parts, whole = (blocks.to(device) for blocks in self._blocks)
-        return BlockMask(self.mask.to(device), self.mask_mod, self.BLOCK_SIZE, self._separate, (parts, whole))
+        return BlockMask(self.mask.to(device), self.mask_mod, self.BLOCK_SIZE, self._separate, (parts, whole), self._columns)
 
     def __getitem__(self, index: Any) -> BlockMask:
         """The mask of some batches, heads, and rows of blocks; a number keeps its dimension, with size 1."""
@@ -197,7 +238,10 @@ class BlockMask:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, \n{self.to_string().strip()}\n)"
 
     def __repr__(self) -> str:
-        return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
+        kept = [f"{name}={None if getattr(self, name) is None else getattr(self, name).shape}" for name in LISTS]
+        named = getattr(self.mask_mod, "__name__", self.mask_mod)
+        rest = [f"BLOCK_SIZE={self.BLOCK_SIZE}", f"shape={self.shape}", f"sparsity={self.sparsity():.2f}%", f"mask_mod={named}"]
+        return "BlockMask(\n    " + ",\n    ".join(kept + rest) + "\n)"
 
 
 def _batch_and_heads(mask: Tensor) -> tuple[int, int]:
@@ -213,12 +257,15 @@ def _kept(index: Any, size: int) -> Any:
 
 
 def _sliced(batch: Index, head: Index, token_q: Index, token_kv: Index) -> Any:
-    raise OpError("a BlockMask that was indexed has no mask_mod: the numbers of its batches, heads and queries are others")
+    raise OpError(
+        "Cannot use mask_mod from a sliced BlockMask: the numbers of its batches, heads and queries are others. Set its mask_mod"
+    )
 
 
 def create_block_mask(
     mask_mod: Callable, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None,  # noqa: N803
     BLOCK_SIZE: int | tuple[int, int] = 128, _compile: bool = False, separate_full_blocks: bool = True,  # noqa: N803
+    compute_dq_write_order: bool = False, dq_kv_order: bool = True,
 ) -> BlockMask:  # fmt: skip
     """A mask for `flex_attention`.
 
@@ -228,11 +275,14 @@ def create_block_mask(
         Q_LEN, KV_LEN: lengths.
         BLOCK_SIZE: of blocks of queries and keys, for the lists of blocks.
         separate_full_blocks: whether blocks without a false element have lists of their own.
+        compute_dq_write_order, dq_kv_order: accepted as in PyTorch, without effect.
 
     Raises:
         ValueError: a block size that is not positive.
-        AssertionError: a function whose values are no bools.
+        AssertionError: a function of other than four arguments, or whose values are no bools.
     """
+    if _takes(mask_mod) == 5:
+        raise AssertionError(f"create_block_mask requires a mask_mod function! Got {mask_mod}")
     rows, columns = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
     if min(rows, columns) < 1:
         raise ArgumentValueError(f"create_block_mask(): BLOCK_SIZE must be positive, got {BLOCK_SIZE}")

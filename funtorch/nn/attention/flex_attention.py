@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ __all__ = [
     "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask",
     "or_masks",
 ]  # fmt: skip
+
+OLD_LSE = "return_lse is deprecated and will be removed in v2.10. Please use return_aux=AuxRequest(lse=True) instead."
 
 
 class AuxRequest(NamedTuple):
@@ -55,7 +58,7 @@ def flex_attention(
         score_mod: ``f(score, b, h, q, kv)`` of 0-dim Tensors; may read Tensors from outside, which get gradients.
         block_mask: which keys a query sees, from `create_block_mask`; batches and heads of size 1 are broadcast.
         scale: None: 1 / sqrt(D).
-        return_lse: also give the log of the sum of exp of the scores, (B, H, L).
+        return_lse: also give the log of the sum of exp of the scores, (B, H, L). Deprecated, as in PyTorch: ``return_aux``.
         kernel_options: accepted as in PyTorch; XLA has no use for them.
         return_aux: what else to give, as an AuxOutput.
 
@@ -74,6 +77,8 @@ def flex_attention(
         raise ArgumentValueError(
             "flex_attention(): return_lse and return_aux can't both be given: return_aux=AuxRequest(lse=True) is enough"
         )
+    if return_lse:
+        warnings.warn(OLD_LSE, FutureWarning, stacklevel=2)
     _check(query, key, value, block_mask, enable_gqa)
     batch, heads, queries, width = query.shape
     if key.shape[1] != heads:
@@ -105,7 +110,12 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: BlockMask | None, en
         raise MissingError(f"flex_attention(): expected query, key and value to be 4 dimensional, got {shapes}")
     if key.shape[-1] != query.shape[-1] or key.shape[:-1] != value.shape[:-1] or key.shape[0] not in (1, query.shape[0]):
         raise ArgumentValueError(f"flex_attention(): sizes do not fit: {shapes}")
-    if key.shape[1] != query.shape[1] and not (enable_gqa and query.shape[1] % key.shape[1] == 0):
+    if enable_gqa and query.shape[1] % key.shape[1]:
+        raise ArgumentValueError(
+            f"flex_attention(): Expect number of query heads to be a multiple of kv heads for GQA but got Hq={query.shape[1]} and "
+            f"Hkv={key.shape[1]}."
+        )
+    if not enable_gqa and key.shape[1] != query.shape[1]:
         raise ArgumentValueError(
             f"flex_attention(): Expect query and key/value to have the same number of heads but got Hq={query.shape[1]} and "
             f"Hkv={key.shape[1]}. Try setting enable_gqa=True for GQA."

@@ -1,4 +1,4 @@
-"""Layers of distances between vectors, and of images whose channels and places are exchanged."""
+"""Layers of distances between vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from .. import functional as F
 from ..module import Module
 
-__all__ = ["ChannelShuffle", "CosineSimilarity", "PairwiseDistance", "PixelShuffle", "PixelUnshuffle"]
+__all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Module):
@@ -50,66 +50,3 @@ class CosineSimilarity(Module):
     def forward(self, x1: Any, x2: Any) -> Any:
         """x1 (*, D, *), x2 (*, D, *); z without D."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
-
-
-class PixelShuffle(Module):
-    """Channels become places (see `nn.functional.pixel_shuffle`).
-
-    Args:
-        upscale_factor: r.
-    """
-
-    __constants__ = ["upscale_factor"]
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Any) -> Any:
-        """input (*, C r^2, H, W); z (*, C, H r, W r)."""
-        return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
-
-
-class PixelUnshuffle(Module):
-    """Places become channels (see `nn.functional.pixel_unshuffle`).
-
-    Args:
-        downscale_factor: r.
-    """
-
-    __constants__ = ["downscale_factor"]
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, input: Any) -> Any:
-        """input (*, C, H r, W r); z (*, C r^2, H, W)."""
-        return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
-
-
-class ChannelShuffle(Module):
-    """Channels dealt out anew (see `nn.functional.channel_shuffle`).
-
-    Args:
-        groups: divides the number of channels.
-    """
-
-    __constants__ = ["groups"]
-
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = groups
-
-    def forward(self, input: Any) -> Any:
-        """input (N, C, *); z the same."""
-        return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"

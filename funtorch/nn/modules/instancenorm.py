@@ -11,6 +11,12 @@ from .batchnorm import _NormBase, _of_rank
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
+NOT_TRACKED = (
+    "Unexpected running stats buffer(s) {0} for {1} with track_running_stats=False. If state_dict is a checkpoint saved before "
+    "0.4.0, this may be expected because {1} does not track running stats by default since 0.4.0. Please remove these keys from "
+    "state_dict. If the running stats are actually needed, instead set track_running_stats=True in {1} to enable them. See the "
+    "documentation of {1} for details."
+)
 INSTANCE = """Mean 0 and variance 1 for each channel of each sample.
 
     Args:
@@ -38,6 +44,21 @@ class _InstanceNorm(_NormBase):
         track_running_stats: bool = False, device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool, missing_keys: list[str],
+        unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
+        if local_metadata.get("version") is None and not self.track_running_stats:
+            # PyTorch before 0.4 kept running statistics of every layer.
+            found = [key for name in ("running_mean", "running_var") if (key := prefix + name) in state_dict]
+            if found:
+                error_msgs.append(NOT_TRACKED.format(" and ".join(f'"{key}"' for key in found), type(self).__name__))
+            for key in found:
+                state_dict.pop(key)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )  # fmt: skip
 
     def forward(self, input: Any) -> Any:
         """input (N, C, *) or (C, *); z the same."""

@@ -55,6 +55,7 @@ class Linear(Module):
         torch.Size([5, 2])
     """
 
+    __constants__ = ["in_features", "out_features"]
     in_features: int
     out_features: int
 
@@ -109,6 +110,8 @@ class Bilinear(Module):
         >>> Bilinear(3, 4, 2)(funtorch.zeros(5, 3), funtorch.zeros(5, 4)).shape
         torch.Size([5, 2])
     """
+
+    __constants__ = ["in1_features", "in2_features", "out_features"]
 
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import OpError
@@ -11,18 +10,7 @@ from .. import functional as F
 from .linear import Linear
 from .loss_base import _WeightedLoss
 
-__all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
-
-
-@dataclass
-class LinearCrossEntropyOptions:
-    """How PyTorch computes `LinearCrossEntropyLoss` in chunks. Here it has no effect: the logits are computed as a whole."""
-
-    allow_retain_graph: bool = False
-    batch_chunk_size: int | None = None
-    chunking_method: str | None = "auto"
-    acc_policy: str = "auto"
-    acc_dtype: Any = None
+__all__ = ["LinearCrossEntropyLoss"]
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):

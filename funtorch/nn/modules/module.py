@@ -31,6 +31,8 @@ __all__ = [
     "register_module_parameter_registration_hook",
 ]
 
+_IncompatibleKeys.__module__ = __name__
+
 # What copies of PyTorch's Module.__call__ read.
 _global_backward_pre_hooks, _global_backward_hooks = FOR_ALL.backward_pre, FOR_ALL.backward
 _global_forward_pre_hooks, _global_forward_hooks = FOR_ALL.forward_pre, FOR_ALL.forward

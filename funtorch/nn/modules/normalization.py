@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import ArgumentValueError
 from ...ops import registry
 from .. import functional as F
@@ -23,7 +25,7 @@ class _Trailing(Module):
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
 
     def _set_up(self, shape: int | Sequence[int], eps: float | None, affine: bool, bias: bool, where: dict[str, Any]) -> None:
-        self.normalized_shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.normalized_shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         self.eps = eps
         self.elementwise_affine = affine
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
@@ -105,9 +107,9 @@ class RMSNorm(_Trailing):
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, input: Any) -> Any:
-        """input (*, S); z (*, S)."""
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def forward(self, x: Any) -> Any:
+        """x (*, S); z (*, S)."""
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -192,11 +194,24 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` of images (N, C, H, W).
+    """`LocalResponseNorm` of images (N, C, H, W), with as many channels on either side: an even size counts one less.
+
+    Differs from PyTorch: the window moves on from the first channel. PyTorch's never drops it, and its gradient is another's.
 
     Args:
         size, alpha, beta, k: as there.
+
+    Raises:
+        ValueError: an input of another rank.
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
+
+    def forward(self, input: Any) -> Any:
+        """input (N, C, H, W); z the same."""
+        if input.dim() != 4:
+            raise ArgumentValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        # As many channels on either side: an even size counts one less, and still divides by the size.
+        odd = (self.size - 1) // 2 * 2 + 1
+        return F.local_response_norm(input, odd, self.alpha * odd / self.size, self.beta, self.k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import ArgumentValueError
 from .. import functional as F
 from ..module import Module
 
@@ -59,6 +60,13 @@ class _ZeroPadNd(_ConstantPadNd):
 
 class _CircularPadNd(_PadNd):
     """Pads the last dimensions of its input with elements of the other end."""
+
+    def forward(self, input: Any) -> Any:
+        """input (N, C, *space) or (C, *space); z the same, each padded dimension larger by its two amounts."""
+        ranks = (self.dims + 1, self.dims + 2)
+        if input.dim() not in ranks:
+            raise ArgumentValueError(f"expected {ranks[0]}D or {ranks[1]}D input (got {input.dim()}D input)")
+        return super().forward(input)
 
 
 class _ReflectionPadNd(_PadNd):

@@ -7,6 +7,7 @@ import numbers
 import warnings
 from typing import Any
 
+from ...core.state import state
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError
 from ...ops import registry
 from ...ops.recurrence import GATES
@@ -141,9 +142,9 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def check_input(self, input: Any, batch_sizes: Any) -> None:
-        """Raise ValueError for an input of another dtype than the weights', RuntimeError for one of other sizes."""
+        """Raise ValueError for an input of another dtype than the weights' (autocast casts both), RuntimeError for other sizes."""
         weight = self._flat_weights[0]
-        if input.dtype != weight.dtype:
+        if state.autocast is None and input.dtype != weight.dtype:
             raise ArgumentValueError(OTHER_TYPE.format(input.dtype, weight.dtype))
         rank = 3 if batch_sizes is None else 2
         if input.dim() != rank:
@@ -213,8 +214,11 @@ class RNNBase(Module):
         if rank == 2:
             input = input.unsqueeze(at)
             hx = None if hx is None else self._each(hx, lambda state: state.unsqueeze(1))
-        hx = self._zero_state(input, None) if hx is None else hx
-        self.check_forward_args(input, hx, None)
+        if hx is None:
+            self.check_input(input, None)
+            hx = self._zero_state(input, None)
+        else:
+            self.check_forward_args(input, hx, None)
         output, hidden = self._stack(input, hx, batch_first=(self.batch_first,))
         if rank == 2:
             output, hidden = output.squeeze(at), self._each(hidden, lambda state: state.squeeze(1))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...errors import ArgumentValueError, OpError
+from ...core.handle import Handle
+from ...errors import ArgumentTypeError, ArgumentValueError, OpError
 from ...ops import registry
+from ...ops.recurrent import alike
 from ...ops.recurrent_cells import CELLS
 from .. import init
 from ..module import Module
@@ -15,6 +17,14 @@ from ..parameter import Parameter
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 _torch = registry.names("torch")
+NOT_A_PAIR = "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor"
+
+
+def _refused(hx: Any) -> Any:
+    """For what is no pair of states."""
+    if isinstance(hx, Handle):
+        raise ArgumentTypeError(NOT_A_PAIR)
+    raise OpError("lstm_cell expects two hidden states")
 
 
 class RNNCellBase(Module):
@@ -75,12 +85,15 @@ class RNNCellBase(Module):
     def _zeros(self, input: Any) -> Any:
         return _torch["zeros"]((input.size(0), self.hidden_size), dtype=input.dtype, device=input.device)
 
+    def _weights(self, state: Any) -> tuple[Any, ...]:
+        return tuple(alike(each, state) for each in (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh))
+
     def _step(self, mode: str, input: Any, hx: Any) -> Any:
         """The next h, of a cell without c."""
         single = input.dim() == 1
         input, states = self._states(input, () if hx is None else (hx,), () if hx is None else ("hidden",))
         h = states[0] if states else self._zeros(input)
-        z = CELLS[mode](input, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        z = CELLS[mode](alike(input, h), h, *self._weights(h))
         return z.squeeze(0) if single else z
 
 
@@ -167,9 +180,12 @@ class LSTMCell(RNNCellBase):
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """input (N, D) or (D), hx: h and c, (N, H) or (H) each, zeros if None; the next h and c."""
         single = input.dim() == 1
-        input, states = self._states(input, () if hx is None else tuple(hx), () if hx is None else ("hx[0]", "hx[1]"))
+        given = () if hx is None else (hx[0], hx[1]) if len(hx) > 1 else _refused(hx)
+        input, states = self._states(input, given, ("hx[0]", "hx[1]")[: len(given)])
+        if isinstance(hx, Handle):
+            raise ArgumentTypeError(NOT_A_PAIR)
         if not states:
             zeros = self._zeros(input)
             states = (zeros, zeros)
-        h, c = CELLS["lstm"](input, states, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        h, c = CELLS["lstm"](alike(input, states[0]), states, *self._weights(states[0]))
         return (h.squeeze(0), c.squeeze(0)) if single else (h, c)

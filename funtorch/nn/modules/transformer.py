@@ -16,6 +16,7 @@ from ...core.state import state
 from ...core.views import concrete
 from ...errors import OpError
 from ...ops import registry
+from ...ops.multihead_attention import canonical, dtype_of, fast
 from .. import init
 from ..module import Module
 from .container import ModuleList
@@ -115,22 +116,26 @@ class TransformerEncoder(Module):
         first = self.layers[0]
         if first.training or (state.grad and any(t.requires_grad for t in (src, *first.parameters()))):
             return None
-        values = concrete(padding)
-        if values is None:
+        if not fast[0]:
             return None
+        hidden = padding if padding.dtype.name == "bool" else padding != 0
+        if not self.mask_check:
+            return hidden
+        values = concrete(hidden)
+        if values is None:  # in a program it has to be asked by the program
+            return hidden & ~(hidden[:, :-1] & ~hidden[:, 1:]).any()
         values = np.asarray(values)
-        hidden = values if values.dtype == bool else values != 0
-        if self.mask_check and (hidden[:, :-1] > hidden[:, 1:]).any():
-            return None
-        return padding if values.dtype == bool else padding != 0
+        return None if (values[:, :-1] > values[:, 1:]).any() else hidden
 
     def forward(self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None) -> Any:
         """src (L, N, E), (N, L, E) with ``batch_first``, or (L, E); z the same. ``is_causal`` None: look at the mask."""
         first = self.layers[0]
         causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, first.self_attn.batch_first))
+        padding = canonical(src_key_padding_mask, "src_key_padding_mask", src.dtype, dtype_of(mask), "mask")
+        added = canonical(mask, "mask", src.dtype)
         z = src
         for layer in self.layers:
-            z = layer(z, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
+            z = layer(z, src_mask=added, is_causal=causal, src_key_padding_mask=padding)
         left_out = self._left_out(src, mask, src_key_padding_mask)
         if left_out is not None:
             z = z.masked_fill(left_out.unsqueeze(-1), 0.0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import OpError
+from ...ops.multihead_attention import canonical, dtype_of
 from .. import functional as F
 from ..module import Module
 from .activation import GELU, ReLU
@@ -109,7 +110,8 @@ class TransformerEncoderLayer(_Layer):
 
     def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
         """src (L, N, E), (N, L, E) with ``batch_first``, or (L, E); z the same. ``is_causal``: the mask is the causal one."""
-        x, masks = src, (src_mask, src_key_padding_mask, is_causal)
+        padding = canonical(src_key_padding_mask, "src_key_padding_mask", src.dtype, dtype_of(src_mask), "src_mask")
+        x, masks = src, (canonical(src_mask, "src_mask", src.dtype), padding, is_causal)
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), *masks)
             return x + self._ff_block(self.norm2(x))

@@ -99,14 +99,17 @@ def get_total_norm(
         (), 0 if there are none.
 
     Raises:
-        RuntimeError: a norm that isn't finite, if asked.
+        RuntimeError: a norm that isn't finite, if asked, or Tensors of integers.
     """
-    given = _listed(tensors)
+    given, order = _listed(tensors), float(norm_type)
+    for each in given:
+        if not (each.dtype.is_floating_point or each.dtype.is_complex):
+            raise OpError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {each.dtype}")
     if not given:
         return tensor(0.0)
-    total = call(_total_norm(float(norm_type)), given, recording=False)
+    total = call(_total_norm(order), given, recording=False)
     if error_if_nonfinite and not bool(total.isfinite()):
-        raise OpError(NOT_FINITE.format(float(norm_type)))
+        raise OpError(NOT_FINITE.format(order))
     return total
 
 

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from ...core.generators import default_generator
-from ...errors import OpError
+from ...errors import ArgumentTypeError, OpError
 from ..module import Module
 
 __all__ = ["skip_init"]
@@ -20,14 +20,17 @@ def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
         args, kwargs: what the constructor gets.
 
     Raises:
-        RuntimeError: no Module class, or one without ``device``.
+        TypeError: no class.
+        RuntimeError: no class of Module, or one without ``device``.
 
     Example:
         >>> import funtorch
         >>> skip_init(funtorch.nn.Linear, 3, 4).weight.shape
         torch.Size([4, 3])
     """
-    if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
+    if not isinstance(module_cls, type):
+        raise ArgumentTypeError(f"skip_init(): expected a class of Module, got {module_cls!r}")
+    if not issubclass(module_cls, Module):
         raise OpError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise OpError("Module must support a 'device' arg to skip initialization")

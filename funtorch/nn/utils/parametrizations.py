@@ -40,7 +40,7 @@ def as_matrix(weight: Any, dim: int) -> Any:
     """A weight with ``dim`` first and all others as one."""
     if dim != 0:
         weight = weight.permute(dim, *(d for d in range(weight.dim()) if d != dim))
-    return weight.flatten(1)
+    return weight.reshape(weight.shape[0], -1)
 
 
 class _WeightNorm(Module):

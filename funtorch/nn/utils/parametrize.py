@@ -23,6 +23,8 @@ __all__ = [
     "transfer_parametrizations_and_params", "type_before_parametrizations",
 ]  # fmt: skip
 
+ParametrizationList.__module__ = __name__  # its public address
+
 NOT_SAVED = (
     "Serialization of parametrized modules is only supported through state_dict(). See:\n"
     "https://pytorch.org/tutorials/beginner/saving_loading_models.html"

@@ -57,6 +57,12 @@ def check_optimizer(optimizer: Any) -> None:
         raise ArgumentTypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
+def warn_outside(scheduler: Any) -> None:
+    """Warn if ``get_lr`` of a schedule was called by another than its own step."""
+    if not scheduler._get_lr_called_within_step:
+        warnings.warn(ASKED_OUTSIDE, UserWarning, stacklevel=3)
+
+
 def watched(step: Callable) -> Callable:
     """``step`` so that compiled code around it goes to the next epoch at each call, though a program only has numbers."""
 
@@ -159,10 +165,6 @@ class LRScheduler:
             put(group, "lr", rate)
         self._last_lr: list[Any] = values(self.optimizer, "lr")
 
-    def _warn_outside(self) -> None:
-        if not self._get_lr_called_within_step:
-            warnings.warn(ASKED_OUTSIDE, UserWarning, stacklevel=3)
-
 
 _LRScheduler = LRScheduler  # its name before PyTorch 2.0
 
@@ -180,7 +182,7 @@ class FactorSchedule(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch, from those of the one before."""
-        self._warn_outside()
+        warn_outside(self)
         factor = self._factor()
         if factor is None:
             return values(self.optimizer, "lr")

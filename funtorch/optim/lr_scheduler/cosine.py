@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, values
+from .base import LRScheduler, values, warn_outside
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -25,7 +25,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch, from those of the one before."""
-        self._warn_outside()
+        warn_outside(self)
         if self._is_initial:
             return values(self.optimizer, "lr")
         groups = self.optimizer.param_groups
@@ -70,7 +70,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates ``T_cur`` epochs after the last restart."""
-        self._warn_outside()
+        warn_outside(self)
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 

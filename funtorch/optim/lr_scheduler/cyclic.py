@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, check_optimizer, per_group, put
+from .base import LRScheduler, check_optimizer, per_group, put, warn_outside
 from .momentum import put_momentum, start, uses_betas
 
 # By mode: how the height of a cycle shrinks, and whether with the number of the cycle or of the step.
@@ -75,7 +75,7 @@ class CyclicLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates for this step; the groups' momentum is set on the way."""
-        self._warn_outside()
+        warn_outside(self)
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         climbed = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)

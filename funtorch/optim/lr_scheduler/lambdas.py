@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ArgumentTypeError, ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, values
+from .base import LRScheduler, values, warn_outside
 
 Functions = Callable[[int], float] | list[Callable[[int], float]]
 
@@ -50,7 +50,7 @@ class LambdaLR(_ByFunction):
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch."""
-        self._warn_outside()
+        warn_outside(self)
         return [base * fn(self.last_epoch) for fn, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
@@ -59,7 +59,7 @@ class MultiplicativeLR(_ByFunction):
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch."""
-        self._warn_outside()
+        warn_outside(self)
         if self._is_initial:
             return values(self.optimizer, "lr")
         return [group["lr"] * fn(self.last_epoch) for fn, group in zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, check_optimizer, per_group
+from .base import LRScheduler, check_optimizer, per_group, warn_outside
 from .momentum import put_momentum, start, uses_betas
 
 
@@ -85,11 +85,12 @@ class OneCycleLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = uses_betas(optimizer)
-            start(optimizer, base_momentum, max_momentum, self.use_beta1, last_epoch == -1)
         if last_epoch == -1:
             for group, most in zip(optimizer.param_groups, highest, strict=True):
                 first = most / div_factor
                 group.update(initial_lr=first, max_lr=most, min_lr=first / final_div_factor)
+        if cycle_momentum:
+            start(optimizer, base_momentum, max_momentum, self.use_beta1, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
 
     def _present(self, step: int) -> tuple[dict[str, Any], float]:
@@ -105,7 +106,7 @@ class OneCycleLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates for this step; the groups' momentum is set on the way."""
-        self._warn_outside()
+        warn_outside(self)
         if self.last_epoch > self.total_steps:
             raise ArgumentValueError(
                 f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, per_group
+from .base import LRScheduler, per_group, warn_outside
 
 _PATHS: dict[str, Callable[[float], float]] = {"cos": lambda t: (1 - math.cos(math.pi * t)) / 2, "linear": lambda t: t}
 
@@ -44,7 +44,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch: from those of the one before, the ones at the start, and from these the next."""
-        self._warn_outside()
+        warn_outside(self)
         step = self._step_count - 1
         step = max(1, step) if self.anneal_epochs == 0 else step
         before, now = self._part(step - 1), self._part(step)

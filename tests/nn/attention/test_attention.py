@@ -108,10 +108,6 @@ def test_causal_biases(size):
     from torch.nn.attention import bias as theirs
 
     for name in ("causal_upper_left", "causal_lower_right"):
-        if name == "causal_lower_right" and size[0] > size[1]:
-            with pytest.raises(RuntimeError, match="NaNs"):
-                getattr(bias, name)(*size)
-            continue
         results = []
         for lib, module in ((torch, theirs), (funtorch, bias)):
             rng = np.random.default_rng(2)
@@ -121,12 +117,37 @@ def test_causal_biases(size):
         np.testing.assert_allclose(results[1], results[0], rtol=1e-9)
 
 
+def test_wrong_causal_biases():
+    q = funtorch.ones(1, 1, 3, 2)
+    with pytest.warns(UserWarning, match="seq_len_q > seq_len_kv"):
+        bias.causal_lower_right(5, 3)
+    with pytest.raises(AssertionError, match="only supports 2D"):
+        bias.causal_upper_left(3)
+    with pytest.raises(ValueError, match="should not be used with causal=True"):
+        funtorch.nn.functional.scaled_dot_product_attention(q, q, q, bias.causal_upper_left(3, 3), is_causal=True)
+
+
 def test_kernels_that_may_be_used():
     q = funtorch.rand(1, 2, 3, 4)
     want = funtorch.nn.functional.scaled_dot_product_attention(q, q, q)
     for chosen in (SDPBackend.MATH, [SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):
         with sdpa_kernel(chosen):
             assert funtorch.equal(funtorch.nn.functional.scaled_dot_product_attention(q, q, q), want)
-    for wrong in ("math", [1]):
-        with pytest.raises(TypeError, match="SDPBackend"), sdpa_kernel(wrong):
+    for wrong in ("math", [1], (SDPBackend.MATH,)):
+        with pytest.raises(AssertionError, match="SDPBackend"), sdpa_kernel(wrong):
             pass
+
+
+def test_switches_and_chosen_kernels_are_one():
+    switches = funtorch.backends.cuda
+    attend, q = funtorch.nn.functional.scaled_dot_product_attention, funtorch.rand(1, 2, 3, 4)
+    with sdpa_kernel(SDPBackend.MATH):
+        assert switches.math_sdp_enabled() and not switches.flash_sdp_enabled()
+        switches.enable_flash_sdp(True)
+    assert switches.mem_efficient_sdp_enabled() and str(SDPBackend.MATH) == "SDPBackend.MATH"
+    for chosen in ([], [SDPBackend.ERROR]):
+        with sdpa_kernel(chosen), pytest.raises(RuntimeError, match="No viable backend"):
+            attend(q, q, q)
+    with switches.sdp_kernel(enable_flash=False, enable_math=False), pytest.raises(RuntimeError, match="No viable backend"):
+        attend(q, q, q)
+    attend(q, q, q)

@@ -62,7 +62,7 @@ def test_lists_together():
 def test_parts(index):
     theirs, ours = (made(t, "by head")[index] for t in (torch, funtorch))
     assert ours.shape == theirs.shape and plain(ours.kv_num_blocks) == plain(theirs.kv_num_blocks)
-    with pytest.raises(RuntimeError, match="no mask_mod"):
+    with pytest.raises(RuntimeError, match="sliced BlockMask"):
         ours.mask_mod(0, 0, 0, 0)
 
 
@@ -74,6 +74,29 @@ def test_a_part_serves_the_same_attention():
     np.testing.assert_allclose(full[:, 1:].numpy(), part.numpy(), rtol=1e-6)
     rows = of(funtorch).flex_attention(q[:, :, 4:8], kv, kv, block_mask=whole[:, :, 1])
     np.testing.assert_allclose(full[:, :, 4:8].numpy(), rows.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("separate", [True, False])
+def test_repr(separate):
+    theirs, ours = (made(t, "by head", separate_full_blocks=separate) for t in (torch, funtorch))
+    assert repr(ours) == repr(theirs) and len(ours.as_tuple()) == len(theirs.as_tuple())
+
+
+def test_rows_with_a_function_and_lengths_of_their_own():
+    """One query at a time, of a mask that was made for all."""
+    whole = made(funtorch, "causal")
+    at = 5
+    row = whole[:, :, at // whole.BLOCK_SIZE[0]]
+    row.mask_mod, row.seq_lengths = lambda b, h, q, kv: MASKS["causal"](b, h, q + at, kv), (1, whole.shape[3])
+    assert row.shape == (*whole.shape[:2], 1, whole.shape[3])
+    assert row.mask.tolist() == whole.mask[:, :, at : at + 1].tolist()
+
+
+def test_functions_that_are_no_masks():
+    f = of(funtorch)
+    for wrong, text in ((lambda b, h, q: q, "4 or 5 positional"), (lambda s, b, h, q, kv: s, "requires a mask_mod")):
+        with pytest.raises(AssertionError, match=text):
+            f.create_block_mask(wrong, 1, 1, 4, 4)
 
 
 def test_from_lists():
@@ -91,7 +114,7 @@ def test_from_lists():
         expected = of(torch).flex_attention(*map(torch.tensor, (q, kv, kv)), block_mask=theirs)
         found = of(funtorch).flex_attention(*map(funtorch.tensor, (q, kv, kv)), block_mask=ours)
         np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="both"):
+    with pytest.raises(AssertionError, match="both"):
         of(funtorch).BlockMask.from_kv_blocks(ours.kv_num_blocks, ours.kv_indices, ours.kv_num_blocks)
 
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .elementwise import exact, in_type_of, mixed
+from .lists import step_lists
 from .ruled import Plan, RuledOptimizer, check_rate
 
 # By how much the rate changes with the shape of a matrix (A, B).
@@ -21,7 +22,7 @@ _RATIOS = {
 
 
 @exact
-def muon(
+def muon_rule(
     param: Any, grad: Any, state: dict, h: dict, *, nesterov: bool, coefficients: tuple, steps: int, eps: float, ratio: str
 ) -> tuple:
     """b = mu b + (1 - mu) g; p = (1 - lr decay) p - lr ratio orthogonal(g + mu (b - g) with Nesterov, else b)."""
@@ -72,7 +73,8 @@ class Muon(RuledOptimizer):
         RuntimeError: from `step`, a complex parameter.
     """
 
-    rule = staticmethod(muon)
+    rule = staticmethod(muon_rule)
+    columns = ("momentum_buffer",)
     counts = False
 
     def __init__(
@@ -96,8 +98,9 @@ class Muon(RuledOptimizer):
             if p.dim() != 2:
                 raise ArgumentValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}")
 
-    def _plan(self, group: dict[str, Any]) -> Plan:
-        if any(p.is_complex() for p in group["params"] if p.grad is not None):
+    @staticmethod
+    def _plan(group: dict[str, Any]) -> Plan:
+        if any(p.is_complex() for p in group.get("params", ()) if p.grad is not None):
             raise OpError("Muon does not support complex parameters")
         if group["ns_steps"] >= 100:
             raise ArgumentValueError(
@@ -110,3 +113,29 @@ class Muon(RuledOptimizer):
             "ratio": group["adjust_lr_fn"] or "original",
         }  # fmt: skip
         return Plan(("momentum_buffer",), ("lr", "momentum", "weight_decay"), options)
+
+
+def muon(
+    params: list[Tensor], grads: list[Tensor], muon_momentum_bufs: list[Tensor], *, foreach: bool | None = None, lr: Any,
+    weight_decay: float, momentum: float, nesterov: bool, ns_coefficients: tuple[float, float, float], ns_steps: int, eps: float,
+    adjust_lr_fn: str | None, has_complex: bool,
+) -> None:  # fmt: skip
+    """One step of `Muon` for lists, in place: PyTorch's functional form, with the same options.
+
+    Args:
+        params, grads, muon_momentum_bufs: matrices and their averages, of equal lengths; what is on the tape is decided by grad mode.
+
+    Raises:
+        ValueError: 100 steps or more, or other than 3 coefficients.
+        RuntimeError: a complex parameter, or one that is a leaf and requires grad in grad mode.
+    """
+    if has_complex or any(p.is_complex() for p in params):
+        raise OpError("Muon does not support complex parameters")
+    group = {
+        "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov, "ns_coefficients": ns_coefficients,
+        "ns_steps": ns_steps, "eps": eps, "adjust_lr_fn": adjust_lr_fn,
+    }  # fmt: skip
+    step_lists(muon_rule, Muon._plan(group), group, params, grads, {"momentum_buffer": muon_momentum_bufs})
+
+
+Muon.__module__ = "funtorch.optim"  # how it is printed and pickled
