@@ -13,6 +13,7 @@ import numpy as np
 from ..core.call import call
 from ..core.handle import Handle
 from ..core.meta import is_meta
+from ..core.strides import memory_order
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError, OutOfBoundsError
 from .activation import PURE
 from .declare import Array, function, op
@@ -114,10 +115,11 @@ def _check_mask(scores: Sizes, mask: Sizes) -> None:
 
 @op(namespace=PURE, name="scaled_dot_product_attention", out=False)
 def _attention(
-    query: Array, key: Array, value: Array, attn_mask: Array | None, kept: Array | None, p, is_causal, scale, enable_gqa
+    query: Array, key: Array, value: Array, attn_mask: Array | None, kept: Array | None, p, is_causal, scale, enable_gqa, order=()
 ):
-    """softmax(q k^T scale + mask) v, with the weights multiplied by ``kept`` / (1 - p)."""
-    return _formula(query, key, value, attn_mask, kept, p, is_causal, scale, enable_gqa)
+    """softmax(q k^T scale + mask) v, with the weights multiplied by ``kept`` / (1 - p), and its dimensions in another ``order``."""
+    result = _formula(query, key, value, attn_mask, kept, p, is_causal, scale, enable_gqa)
+    return result.transpose(order) if order else result
 
 
 def _formula(query, key, value, attn_mask, kept, p, is_causal, scale, enable_gqa) -> Array:
@@ -173,6 +175,16 @@ def _drawn(query: Any, key: Any, value: Any, mask: Any, p: float, groups: bool) 
     return bernoulli_mask((*batch, q[-2], k[-2]), 1 - p, query.dtype)
 
 
+def _order_of(query: Any, key: Any, value: Any, mask: Any, groups: bool) -> tuple[int, ...] | None:
+    """The order in which the result's dimensions lie in memory, if it is the query's: where PyTorch uses its fused kernel for the CPU."""
+    order = memory_order(query)
+    if order is None or order[-1] != 3 or len(order) != 4 or "FLASH_ATTENTION" not in allowed[0]:
+        return None
+    alike = 1 if groups else 2
+    fits = all(x.shape[:alike] == query.shape[:alike] and x.shape[3] == query.shape[3] for x in (key, value))
+    return order if fits and not (mask is not None and mask.requires_grad) else None
+
+
 @function("nn.functional")
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
@@ -213,4 +225,9 @@ def scaled_dot_product_attention(
         made = _fused(inputs, dropout_p > 0, bool(is_causal), factor, bool(enable_gqa))
         if made is not None:
             return made
-    return _attention(query, key, value, attn_mask, kept, float(dropout_p), bool(is_causal), factor, enable_gqa)
+    fixed = float(dropout_p), bool(is_causal), factor, bool(enable_gqa)
+    order = None if dropout_p else _order_of(query, key, value, attn_mask, enable_gqa)
+    if order is None:
+        return _attention(query, key, value, attn_mask, kept, *fixed)
+    made = _attention(query, key, value, attn_mask, kept, *fixed, order)
+    return made.permute(sorted(range(4), key=order.__getitem__))

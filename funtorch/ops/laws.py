@@ -7,6 +7,7 @@ that are drawn outside of it, the same ones as in eager code. The others make th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,13 @@ _COINS = Op(lambda p, u: jax.lax.stop_gradient((u < p.astype(u.dtype)).astype(p.
 _CATEGORY = Op(lambda weights, e: jnp.argmax(weights / e, -1, keepdims=True), "multinomial")
 _INVERTED = Op(_inverted, "multinomial")
 _ORDER = Op(lambda weights, e: jnp.argsort(-(weights / e), -1, stable=True), "multinomial")
+_ALIKE = Op(jnp.zeros_like, "drawn")  # what is drawn, of Tensors without data: a shape and a dtype
+_FIRST_ALIKE = Op(lambda pairs: jnp.zeros_like(pairs[..., 0]), "drawn")
+
+
+@functools.cache
+def _choices(count: int) -> Op:
+    return Op(lambda weights: jnp.zeros((*weights.shape[:-1], count), jnp.int64), "multinomial")
 
 
 def _lanes_first(tensor: Tensor, name: str) -> tuple[Handle, list]:
@@ -77,8 +85,11 @@ def _with_own_lanes(values: np.ndarray, levels: list) -> tuple[np.ndarray, list]
     return np.broadcast_to(np.expand_dims(values, missing), shape), wanted[::-1]
 
 
-def by_values(tensor: Tensor, name: str, sampler: Callable) -> Tensor:
-    """Draw numbers whose law depends on the values of a Tensor."""
+def by_values(tensor: Tensor, name: str, sampler: Callable, alike: Op = _ALIKE) -> Tensor:
+    """Draw numbers whose law depends on the values of a Tensor; ``alike`` gives zeros like them, for one without data."""
+    if is_meta(tensor):
+        made: Tensor = call(alike, (tensor,), recording=False)
+        return made
     if any(level.randomness == "error" for level in open_vmaps()):
         lift_draw(lambda shape: np.zeros(shape), ())
     plain, levels = _lanes_first(tensor, name)
@@ -131,7 +142,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     """
     if not isinstance(input, Tensor):
         tensor_argument(input, "bernoulli", "input", 1)
-    if p is not None:
+    if p is not None and not is_meta(input):
         return bernoulli_mask(tuple(input.shape), p, input.dtype, generator)
     if (
         isinstance(out, Tensor)
@@ -165,7 +176,7 @@ def multinomial(
         made = _categories(input, num_samples, replacement, generator)
     else:
         by_columns = memory_order(input) is not None
-        made = by_values(input, "multinomial", _by_rows(num_samples, replacement, generator, by_columns))
+        made = by_values(input, "multinomial", _by_rows(num_samples, replacement, generator, by_columns), _choices(num_samples))
     return made if out is None else into(out, made, "multinomial")
 
 
@@ -198,7 +209,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     if count.dtype != prob.dtype:
         raise OpError(f"binomial: Found dtype {prob.dtype} but expected {count.dtype}")
     both = call(_PAIRS, (count, prob))
-    return call(DRAWN, (count, prob, by_values(both, "binomial", lambda v: twister.binomial(v[..., 0], v[..., 1]))))
+    made = by_values(both, "binomial", lambda v: twister.binomial(v[..., 0], v[..., 1]), _FIRST_ALIKE)
+    return call(DRAWN, (count, prob, made))
 
 
 def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:

@@ -208,7 +208,10 @@ def normal(
     check_broadcast("normal", [tuple(t.shape) for t in tensors])
     shape = np.broadcast_shapes(*(tuple(t.shape) for t in tensors))
     kind = tensors[0].dtype
-    made = into_order_of(out, shape, lambda full, **named: sample("normal", full, kind, generator, 0.0, 1.0, **named))
+    if any(map(is_meta, tensors)):
+        made = without_data(shape, kind.numpy)
+    else:
+        made = into_order_of(out, shape, lambda full, **named: sample("normal", full, kind, generator, 0.0, 1.0, **named))
     made = call(DRAWN, (*tensors, (made * std + mean).to(kind)))
     return made if out is None else into(out, made, "normal")
 

@@ -42,6 +42,37 @@ def test_a_causal_mask_beside_another_one(agree):
     )  # fmt: skip
 
 
+LAYOUTS = {
+    "heads last": ((2, 3, 4, 8), (0, 2, 1, 3), {}),
+    "batch inside": ((3, 2, 4, 8), (1, 2, 0, 3), {"is_causal": True}),
+    "groups": ((2, 3, 4, 8), (0, 2, 1, 3), {"enable_gqa": True}),
+    "features first": ((8, 2, 4, 3), (1, 2, 3, 0), {}),
+    "dropped": ((2, 3, 4, 8), (0, 2, 1, 3), {"dropout_p": 1.0}),
+    "by the formula": ((2, 3, 4, 8), (0, 2, 1, 3), {"value": V}),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_result_lies_in_memory_as_the_query_does(name, agree):
+    shape, order, options = LAYOUTS[name]
+    key, value = K, options.get("value", K)
+    options = {k: v for k, v in options.items() if k != "value"}
+    if options.get("enable_gqa"):
+        key = value = K[:, :2]
+
+    def run(t, packed, k, v):
+        result = t.nn.functional.scaled_dot_product_attention(packed.permute(order), k, v, **options)
+        return result, result.stride()
+
+    agree(run, np.sin(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape), key, value)
+
+
+def test_heads_are_joined_by_a_view():
+    query = torch.randn(2, 3, 4, 8).transpose(1, 2)
+    joined = torch.nn.functional.scaled_dot_product_attention(query, query, query).transpose(1, 2).view(2, 3, 32)
+    assert joined.is_contiguous()
+
+
 @pytest.mark.parametrize("rate", [0.0, 1.0])
 def test_nothing_is_drawn_where_all_or_nothing_is_dropped(rate):
     drawn = []

@@ -73,6 +73,13 @@ CASES = {
     "clone": lambda t: t.empty(2, device="meta").clone(),
     "dt": lambda t: t.empty(2, device="meta").double(),
     "cpl": lambda t: t.empty(2, device="meta").type(),
+    "coins": lambda t: t.bernoulli(t.empty(2, 3, device="meta")),
+    "coins of one chance": lambda t: t.bernoulli(t.empty(2, 3, device="meta"), 0.5),
+    "counts": lambda t: t.poisson(t.empty(2, 3, device="meta")),
+    "categories": lambda t: t.multinomial(t.empty(2, 3, device="meta"), 4, replacement=True),
+    "normals": lambda t: t.normal(t.empty(3, device="meta"), t.empty(2, 1, device="meta")),
+    "normals of one mean": lambda t: t.normal(0.5, t.empty(2, device="meta", dtype=t.float64)),
+    "gammas": lambda t: t.distributions.Gamma(*[t.empty(2, device="meta")] * 2, validate_args=False).sample((3,)),
 }
 
 
@@ -107,6 +114,9 @@ def test_nothing_is_drawn():
     funtorch.randn(4, device="meta").normal_()
     large = funtorch.empty(10**4, 10**4, 10**3, device="meta")
     assert funtorch.nn.functional.dropout(large).shape == funtorch.nn.functional.dropout1d(large).shape == large.shape
+    rates = funtorch.empty(2, 3, device="meta")
+    assert rates.bernoulli().is_meta and funtorch.binomial(rates, rates).is_meta and funtorch.normal(rates, 1.0).is_meta
+    assert funtorch.func.vmap(lambda row: row.multinomial(2), randomness="different")(rates).shape == (2, 2)
     query = funtorch.empty(1, 10**6, 8, device="meta")
     assert funtorch.nn.functional.scaled_dot_product_attention(query, query, query, dropout_p=0.1).is_meta
     assert funtorch.equal(funtorch.rand(1), want)
