@@ -46,7 +46,7 @@ class Foreseen:
     >>> from funtorch.core.mersenne_state import MersenneState
     >>> source = MersenneState(0)
     >>> Foreseen(source).normals(source, draw_of(16, True))[0].round(4)
-    np.float32(1.5826)
+    np.float32(-1.1258)
     """
 
     __slots__ = ("_place", "_second", "_second_place", "_position", "_known", "_last")
