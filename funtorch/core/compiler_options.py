@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import functools
+import os
 
 import jax
 import numpy as np
 
 Options = tuple[tuple[str, str], ...]
 
-# For loops of small products and elementwise code over some hundred kB. The LSTM layer's way back (T 128, N 32, H 128): 12.7 ms without,
-# 12.0 with them. Vectors of 16 floats where there are such; products by Eigen, which takes less time for small ones than YNNPACK.
-LOOPS: Options = (
-    ("xla_cpu_prefer_vector_width", "512"),
-    ("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_REDUCE"),
-)
+# Vectors of 16 floats where there are such, for elementwise code.
+WIDE: Options = (("xla_cpu_prefer_vector_width", "512"),)
+# Products by Eigen and not YNNPACK. Attention block by block (64 heads of 256 x 256 scores), forward and backward on two cores:
+# 22.1 ms in place of 24.3.
+EIGEN: Options = (("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_REDUCE"),)
+
+
+def of_loops() -> Options:
+    """For loops of small products. The LSTM's way back (T 128, N 32, H 128): 12.7 ms without, 12.0 with them, on one core.
+
+    On two cores Eigen takes longer for such than YNNPACK: 11.0 and 8.9 ms.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return WIDE if cores != 1 else WIDE + EIGEN
 
 
 @functools.cache

@@ -42,7 +42,7 @@ class Op:
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
     result's strides as PyTorch reports them. ``gathered`` and ``direct``: see the modules of these names; ``squared`` and
     ``squares``: see `core.squares`; ``options``: see `core.compiler_options`. ``compiled`` is for XLA what ``fn`` is, where another
-    program suits it better than the host's interpreter. Two Ops are equal only if they are one object.
+    program suits it better than the host's interpreter; ``compiled_vjp(mask)`` gives `vjp` such a one, or None. Two Ops are equal only if they are one object.
     """
 
     __slots__ = (
@@ -62,6 +62,7 @@ class Op:
         "squares",
         "options",
         "compiled",
+        "compiled_vjp",
         "_vjp",
         "_jvp",
         "_push",
@@ -82,6 +83,7 @@ class Op:
         self.direct: Direct | None = None
         self.options: Options = ()  # the compiler's, also for what is derived from the op
         self.compiled: Callable | None = None
+        self.compiled_vjp: Callable | None = None
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
         self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
         self.recipes = Home()  # the tape's, by mask, shapes and dtypes
@@ -116,6 +118,7 @@ class Op:
             found = self._vjp[mask] = Op(_vjp_function(self.fn, mask), f"{self.name}_backward")
             found.direct = None if self.direct is None else self.direct.of_backward(mask)
             found.options = self.options
+            found.compiled = None if self.compiled_vjp is None else self.compiled_vjp(mask)
         return found
 
     def set_vjp(self, mask: Mask, pull: Op) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,10 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.call import call
+from ..core.compiler_options import EIGEN, WIDE, Options
 from ..core.handle import Handle
 from ..core.meta import is_meta
 from ..core.strides import memory_order
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError, OutOfBoundsError
+from . import blocked_attention
 from .activation import PURE
 from .declare import Array, function, op
 from .fused_attention import Plan, Shapes, allowed, fused_op, plan_of, platform_of_kernels
@@ -113,7 +116,11 @@ def _check_mask(scores: Sizes, mask: Sizes) -> None:
         raise OpError(f"output with shape {list(scores)} doesn't match the broadcast shape {list(whole)}")
 
 
-@op(namespace=PURE, name="scaled_dot_product_attention", out=False)
+def _compiled(present: tuple, *fixed: Any) -> tuple[Callable, Callable, Options]:
+    return *blocked_attention.compiled(_formula, present, *fixed), WIDE + EIGEN
+
+
+@op(namespace=PURE, name="scaled_dot_product_attention", out=False, compiled=_compiled)
 def _attention(
     query: Array, key: Array, value: Array, attn_mask: Array | None, kept: Array | None, p, is_causal, scale, enable_gqa, order=()
 ):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.compiler_options import Options
 from ..core.direct import Direct
 from ..core.gathered import Gathered
 from ..core.op import Op
@@ -76,6 +77,7 @@ class Declaration:
         self.direct: Callable[..., Direct | None] | None = None
         self.cast_as: str | None = None  # its name in autocast's tables
         self.unrounded: tuple[str, ...] = ()
+        self.compiled: Callable[..., tuple[Callable, Callable, Options]] | None = None
         self.parameters = parameters_of(fn)
         self.kinds = [KINDS.get(str(p.annotation), "static") for p in self.parameters]
         # One Op for each combination of statics: a compiled kernel hangs on each, so the number is bounded.
@@ -147,6 +149,8 @@ class Declaration:
             bound.squares = self.squares(*statics)
         if self.direct is not None:
             bound.direct = self.direct(present, *statics)
+        if self.compiled is not None:
+            bound.compiled, bound.compiled_vjp, bound.options = self.compiled(present, *statics)
         if self.inverse is not None:
             bound.inverse = lambda base, value: self.inverse(base, value, *statics)
         if self.layout is not None:

@@ -58,6 +58,7 @@ def op(
     squared: Callable | None = None,
     squares: Callable | None = None,
     unrounded: tuple[str, ...] = (),
+    compiled: Callable | None = None,
 ) -> Any:
     """Declare an op.
 
@@ -78,6 +79,7 @@ def op(
         squares: gives for the statics 1 if the op squares its argument, 2 if it does where its two arguments are the same, or 0.
         unrounded: the operands that, where they have no dimensions, are not rounded to the others' half type: numbers, say. The
             op is computed in float32 then.
+        compiled: gives ``compiled``, ``compiled_vjp`` and ``options`` of `core.op.Op`, for which arguments are there and the statics.
         direct: gives `core.direct.Direct`, or None, for which arguments are there and the statics.
         older: the keywords that PyTorch's older order of arguments gives as numbers before or among the Tensors.
     """
@@ -86,12 +88,13 @@ def op(
             op, promote=promote, namespace=namespace, name=name, alias=alias, method=method, inplace=inplace, out=out,
             view=view, inverse=inverse, layout=layout, check=check, result=result, exact_out=exact_out, older=older,
             gathered=gathered, direct=direct, squared=squared, squares=squares, unrounded=unrounded,
+            compiled=compiled,
         )  # fmt: skip
     public_name = name or fn.__name__.strip("_")
     declared = Declaration(fn, public_name, promote, view, inverse, layout)
     declared.check, declared.result, declared.exact_out, declared.older = check, result, exact_out, older
     declared.gathered, declared.direct, declared.squared, declared.squares = gathered, direct, squared, squares
-    declared.unrounded = unrounded
+    declared.unrounded, declared.compiled = unrounded, compiled
     declared.cast_as = casting.function_key(public_name, namespace)
     public: Any = _compile(declared, out and not view)
     public.__doc__, public.__module__, public.__wrapped__, public.__wrapped_op__ = fn.__doc__, fn.__module__, fn, declared

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import casting
 from ..core.call import call
-from ..core.compiler_options import LOOPS
+from ..core.compiler_options import of_loops
 from ..core.handle import Handle
 from ..core.op import Op
 from ..core.state import state
@@ -44,22 +44,13 @@ def _results(form: Form, kind: Any, out: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each.astype(kind) for each in (out[1], *(each[None] if form[5] else each for each in last)))
 
 
-class _Attached(Op):
-    """A layer's states in their place on the tape: where it can, XLA's way back is a loop of our own."""
-
-    __slots__ = ("form",)
-
-    def __init__(self, fn: Callable, form: Form) -> None:
-        super().__init__(fn, form[0])
-        self.form = form
-
-    def vjp(self, mask: tuple[bool, ...]) -> Op:
-        pull = super().vjp(mask)
-        mode, _, bias, projected, masked, _ = self.form
-        count = 5 + 2 * bias  # of the inputs that aren't states
-        if mode == "lstm" and not projected and not masked and not any(mask[count:]):
-            pull.compiled = functools.partial(_lstm_gradients, self.form, mask[:count])
-        return pull
+def _lstm_vjp(form: Form, mask: tuple[bool, ...]) -> Callable | None:
+    """XLA's way back of an LSTM layer: a loop of our own, where there is one."""
+    _, _, bias, projected, masked, _ = form
+    count = 5 + 2 * bias  # of the inputs that aren't states
+    if projected or masked or any(mask[count:]):
+        return None
+    return functools.partial(_lstm_gradients, form, mask[:count])
 
 
 def _lstm_gradients(form: Form, mask: tuple[bool, ...], *args: Any) -> tuple[Any, ...]:
@@ -91,12 +82,13 @@ def _ops(form: Form) -> tuple[Op, Op, Op]:
     def written(*arrays: Any) -> tuple[Any, ...]:
         return lstm_loops.forward(reverse, _inputs(form, arrays))
 
-    ops = Op(whole, mode), Op(known, f"{mode}_states"), _Attached(attach, form)
+    ops = Op(whole, mode), Op(known, f"{mode}_states"), Op(attach, mode)
     if mode == "lstm":
         ops[0].compiled = lambda *arrays: _results(form, arrays[0].dtype, written(*arrays))
         ops[1].compiled = written
+        ops[2].compiled_vjp = functools.partial(_lstm_vjp, form)
     for each in ops:
-        each.options = LOOPS
+        each.options = of_loops()
     return ops
 
 

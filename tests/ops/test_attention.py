@@ -5,6 +5,7 @@ import pytest
 import torch as oracle
 
 import funtorch as torch
+from funtorch.ops import blocked_attention
 
 RNG = np.random.default_rng(6)
 Q, K, V = RNG.standard_normal((2, 4, 3, 8)), RNG.standard_normal((2, 4, 5, 8)), RNG.standard_normal((2, 4, 5, 6))
@@ -121,3 +122,31 @@ REFUSED = [
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_wrong_arguments_raise_as_in_torch(wrong, refuse):
     refuse(wrong)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {}, {"is_causal": True}, {"dropout_p": 0.3}, {"mask": (5, 6)}, {"mask": (3, 1, 1, 6)}, {"mask": (3, 4, 5, 6)},
+        {"mask": (5, 6), "learnt": True}, {"heads_last": True, "mask": (1, 5, 6)}, {"enable_gqa": True}, {"only_key": True},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("engine", ["kernel", "host"])
+def test_block_by_block_is_as_all_at_once(case, engine, agree, monkeypatch):
+    monkeypatch.setattr(blocked_attention, "BLOCK", 2**8)  # two heads' scores in float32, one's in float64
+    options = {k: v for k, v in case.items() if k in ("is_causal", "dropout_p", "enable_gqa")}
+    rng = np.random.default_rng(1)
+    shapes = (3, 4, 5, 8), (3, 2 if "enable_gqa" in case else 4, 6, 8), (3, 2 if "enable_gqa" in case else 4, 6, 8)
+    arrays = [rng.standard_normal(shape) for shape in shapes] + [rng.standard_normal(case.get("mask", ()))]
+
+    def run(t, q, k, v, m):
+        t.manual_seed(3)
+        q, v = (q.detach(), v.detach()) if "only_key" in case else (q, v)
+        q = q.transpose(1, 2).contiguous().transpose(1, 2) if "heads_last" in case else q
+        m = None if "mask" not in case else m if "learnt" in case else m.detach()
+        return t.nn.functional.scaled_dot_product_attention(q, k, v, m, **options)
+
+    with torch.set_engine(engine):
+        for _ in range(2):  # node by node, and as one
+            agree(run, *arrays)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import funtorch
-from funtorch.core.compiler_options import LOOPS, accepted
+from funtorch.core.compiler_options import EIGEN, WIDE, accepted
 from funtorch.ops import lstm_loops
 from funtorch.ops.quick_tanh import quick_tanh
 from funtorch.ops.recurrence import Inputs, states
@@ -123,4 +123,5 @@ def test_options_that_the_compiler_does_not_know_are_left_out():
     assert accepted(()) is None
     assert accepted((("xla_cpu_no_such_option", "1"),)) is None
     if jax.default_backend() == "cpu":
-        assert accepted((*LOOPS, ("xla_cpu_no_such_option", "1"))) == accepted(LOOPS) == dict(LOOPS)
+        both = WIDE + EIGEN
+        assert accepted((*both, ("xla_cpu_no_such_option", "1"))) == accepted(both) == dict(both)
