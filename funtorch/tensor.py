@@ -6,14 +6,13 @@ import copy
 import math
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
 from . import devices, dtypes
-from .cautions import caution, caution_once
+from .cautions import PACKAGE, caution, caution_once
 from .core import handle
 from .core.engine import CONCRETE
 from .core.gradients import check_gradient, hook_accumulation, hook_gradient, retain_gradient
@@ -41,7 +40,6 @@ TO_NUMBER = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior: the gradient ends there. Consider "
     "using tensor.detach() first."
 )
-PACKAGE = str(Path(__file__).parent)
 
 
 def _warn_of_no_leaf() -> None:

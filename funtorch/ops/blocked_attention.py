@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 
 Array = Any
-Fixed = tuple[Any, ...]  # the statics of the op; the last is the order of the result's dimensions
 
 BLOCK = 1 << 21  # bytes of scores that are made at a time: what the caches of two cores hold
 
