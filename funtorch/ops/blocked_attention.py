@@ -61,9 +61,9 @@ def by_blocks(fn: Callable, arrays: tuple[Array, ...], masked: bool) -> Any:
     lead = arrays[0].shape[:-2]
     mask = arrays[3] if masked else None
     rest = [a for i, a in enumerate(arrays) if i != 3 or not masked]
-    blocks = _count(lead, arrays[0], arrays[1])
-    if blocks == 1 or any(a.shape[:-2] != lead for a in rest) or (mask is not None and mask.ndim > len(lead) + 2):
-        return fn(*arrays)
+    blocks = _count(*arrays[:2]) if _fit(rest, mask) else 1
+    if blocks == 1:
+        return fn(*arrays)  # which also says what doesn't fit
     shared = mask is not None and math.prod(mask.shape[:-2]) == 1
     if mask is not None:
         mask = mask.reshape(mask.shape[-2:]) if shared else jnp.broadcast_to(mask, (*lead, *mask.shape[-2:]))
@@ -80,9 +80,21 @@ def by_blocks(fn: Callable, arrays: tuple[Array, ...], masked: bool) -> Any:
     return jax.tree.map(lambda a: a.reshape(*lead, *a.shape[-2:]), found)
 
 
-def _count(lead: tuple[int, ...], query: Array, key: Array) -> int:
+def _fit(arrays: list[Array], mask: Array | None) -> bool:
+    """Whether all have a matrix for each head, and the mask broadcasts to the scores."""
+    query, key, value = (a.shape for a in arrays[:3])
+    lead = query[:-2]
+    if not lead or any(a.shape[:-2] != lead for a in arrays) or key[-1] != query[-1] or value[-2] != key[-2]:
+        return False
+    scores = (*lead, query[-2], key[-2])
+    return mask is None or (
+        mask.ndim <= len(scores) and all(m in (1, n) for m, n in zip(mask.shape[::-1], scores[::-1], strict=False))
+    )
+
+
+def _count(query: Array, key: Array) -> int:
     """How many blocks of equally many heads there are: 1 where all scores fit in a few."""
-    heads, scores = math.prod(lead), query.shape[-2] * key.shape[-2] * max(query.dtype.itemsize, 4)
+    heads, scores = math.prod(query.shape[:-2]), query.shape[-2] * key.shape[-2] * max(query.dtype.itemsize, 4)
     if jax.default_backend() != "cpu" or heads * scores <= 2 * BLOCK:
         return 1
     most = max(BLOCK // scores, 1)

@@ -150,3 +150,17 @@ def test_block_by_block_is_as_all_at_once(case, engine, agree, monkeypatch):
     with torch.set_engine(engine):
         for _ in range(2):  # node by node, and as one
             agree(run, *arrays)
+
+
+@pytest.mark.parametrize("engine", ["kernel", "auto"])
+@pytest.mark.parametrize("shapes", [((5, 7), (5, 8), ()), ((6, 8), (6, 8), (5, 7)), ((6, 8), (6, 8), (2, 1, 5, 6))])
+def test_many_scores_that_do_not_fit_are_named_as_a_few_are(shapes, engine, refuse, monkeypatch):
+    monkeypatch.setattr(blocked_attention, "BLOCK", 2**6)
+    key, value, mask = shapes
+
+    def run(t):
+        given = [t.zeros(3, 4, *last) for last in ((5, 8), key, value)]
+        return t.nn.functional.scaled_dot_product_attention(*given, t.zeros(mask) if mask else None)
+
+    with torch.set_engine(engine):
+        refuse(run)
