@@ -20,8 +20,8 @@ def multinomial(source: MersenneTwister, weights: np.ndarray, n: int, replacemen
     """``n`` categories of each row with chances proportional to ``weights``.
 
     With replacement by inversion of the cumulated weights; without, or for a single draw, the greatest of
-    w / e, e exponential of rate one (the Gumbel trick). Of equal w / e, which half types often have, and
-    weights of zero, the first comes first here; in PyTorch they come as its sorting leaves them.
+    w / e, e exponential of rate one (the Gumbel trick). Of equal w / e, which half types often have, the
+    first comes first here; in PyTorch they come as its sorting leaves them.
 
     Args:
         weights: (categories,) or (rows, categories), floating, at least zero.
@@ -31,7 +31,9 @@ def multinomial(source: MersenneTwister, weights: np.ndarray, n: int, replacemen
         int64 (n,) or (rows, n).
 
     Raises:
-        RuntimeError: ``weights`` of another rank or dtype, negative, not finite or all zero in a row; n < 1.
+        RuntimeError: ``weights`` of another rank or dtype, negative, not finite or all zero in a row; n < 1;
+            without replacement, fewer positive weights than ``n`` in a row (PyTorch returns ones of weight
+            zero then).
     """
     _check_multinomial(weights, n, replacement)
     shape = (*weights.shape[:-1], n)
@@ -67,8 +69,14 @@ def _check_multinomial(weights: np.ndarray, n: int, replacement: bool) -> None:
         return
     if not bool(np.all(weights >= 0)) or not bool(np.all(np.isfinite(weights))):
         raise OpError("multinomial: probability tensor contains either `inf`, `nan` or element < 0")
-    if not bool(np.all(np.any(weights > 0, axis=-1))):
+    positive = np.count_nonzero(weights > 0, axis=-1)
+    if np.any(positive == 0):
         raise OpError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and np.any(positive < n):
+        raise OpError(
+            f"invalid multinomial distribution (without replacement, {n} draws from {int(np.min(positive))} "
+            "categories of positive weight)"
+        )
 
 
 def _by_inversion(source: MersenneTwister, weights: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

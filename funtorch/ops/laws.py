@@ -128,6 +128,9 @@ def _categories(input: Tensor, count: int, replacement: bool, generator: Generat
     message = "multinomial: probability tensor contains either `inf`, `nan` or element < 0"
     _require((input >= 0) & (input < float("inf")), "multinomial", message)
     _require((input > 0).any(-1), "multinomial", "invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and count > 1:
+        few = f"invalid multinomial distribution (without replacement, fewer than {count} categories of positive weight)"
+        _require((input > 0).sum(-1) >= count, "multinomial", few)
     if replacement and count > 1:
         return call(_INVERTED, (input, sample("uniform", (*input.shape[:-1], count), dtypes.float64, generator)))
     noise = sample("exponential", tuple(input.shape), input.dtype, generator)
@@ -166,8 +169,8 @@ def multinomial(
 ) -> Tensor:
     """Indices drawn with the weights that ``input`` (C,) or (N, C) holds: (num_samples,) or (N, num_samples), int64.
 
-    Without replacement, those of weight zero come last. Raises RuntimeError for negative weights, all-zero rows, or more draws
-    than categories without replacement.
+    Raises RuntimeError for negative weights, all-zero rows, or too few categories of positive weight without replacement, where
+    PyTorch gives ones of weight zero.
     """
     if input.dim() not in (1, 2):
         raise OpError(f"multinomial(): prob_dist must be 1 or 2 dim, got {list(input.shape)}")

@@ -184,6 +184,8 @@ def test_a_compiled_draw_checks_its_chances():
             f(funtorch.tensor([0.5, -0.5]))
     with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
         funtorch.compile(lambda p: funtorch.multinomial(p, 1))(funtorch.zeros(2))
+    with pytest.raises(RuntimeError, match="fewer than 2 categories of positive weight"):
+        funtorch.compile(lambda p: funtorch.multinomial(p, 2))(funtorch.tensor([0.0, 1.0, 0.0]))
 
 
 def test_numbers_that_take_as_many_draws_as_they_need_stay_eager():
