@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 FEW = 1024  # normals up to which looking ahead is worth it
 AHEAD = 2**14  # words that are looked at, at most
-LENGTH = 624
+LENGTH = 624  # words of a twister
+IN_A_ROW = 4 * (LENGTH + 1)  # bytes of the words and of the position
 
 
 class Draw(NamedTuple):
@@ -78,7 +79,7 @@ class Foreseen:
         return rows[0]
 
     def _to_come(self, draws: int, draw: Draw) -> np.ndarray:
-        ctypes.memmove(self._second_place, self._place, 4 * (LENGTH + 1))
+        ctypes.memmove(self._second_place, self._place, IN_A_ROW)
         return self._second.random_raw(draws * draw.words).astype(np.uint32).reshape(draws, draw.words)
 
 

@@ -11,10 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
-from .foreseen import Foreseen
+from .foreseen import IN_A_ROW, LENGTH, Foreseen
 
 DEFAULT_SEED = 67280421310721
-LENGTH = 624
 STATE = np.dtype(
     {
         "names": ["seed", "left", "seeded", "next", "key", "y", "y_set", "f", "f_set"],
@@ -29,7 +28,6 @@ MASK24, MASK53, UNIT = np.array(2**24 - 1, np.int32), np.array(2**53 - 1), np.ar
 FEW = 2**14  # words up to which NumPy's function without bounds, which gives 64 bits for each, is the faster one
 FEW_PAIRS, HALF_WORD = 2**9, np.array(32, np.uint64)
 BLOCKS = (64, 1024, 16384)
-IN_A_ROW = 4 * (LENGTH + 1)  # bytes of the words and of the position
 
 
 class MersenneState:

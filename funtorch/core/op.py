@@ -42,7 +42,8 @@ class Op:
     elements; ``inverse(base, value)`` then writes a value back, and ``layout(shape, strides, offset)`` gives the
     result's strides as PyTorch reports them. ``gathered`` and ``direct``: see the modules of these names; ``squared`` and
     ``squares``: see `core.squares`; ``options``: see `core.compiler_options`. ``compiled`` is for XLA what ``fn`` is, where another
-    program suits it better than the host's interpreter; ``compiled_vjp(mask)`` gives `vjp` such a one, or None. Two Ops are equal only if they are one object.
+    program suits it better than the host's interpreter; ``compiled_vjp(mask)`` gives `vjp` such a one, or None. Two Ops are equal
+    only if they are one object.
     """
 
     __slots__ = (
@@ -115,7 +116,7 @@ class Op:
         """
         found = self._vjp.get(mask)
         if found is None:
-            found = self._vjp[mask] = Op(_vjp_function(self.fn, mask), f"{self.name}_backward")
+            found = self._vjp[mask] = Op(vjp_function(self.fn, mask), f"{self.name}_backward")
             found.direct = None if self.direct is None else self.direct.of_backward(mask)
             found.options = self.options
             found.compiled = None if self.compiled_vjp is None else self.compiled_vjp(mask)
@@ -194,7 +195,9 @@ def _batched_function(fn: Callable, axes: tuple[int | None, ...]) -> Callable:
     return lanes
 
 
-def _vjp_function(fn: Callable, mask: Mask) -> Callable:
+def vjp_function(fn: Callable, mask: Mask) -> Callable:
+    """The pure function of `Op.vjp`."""
+
     def backward(*args: Any) -> tuple:
         inputs, cotangents = args[: len(mask)], args[len(mask) :]
         marked, merge = _split(mask, inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 def unchanged(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Geometry:
     """The layout of a view of all elements in their order."""
     return shape, strides, offset
+
+
+def inverse(order: Sequence[int]) -> tuple[int, ...]:
+    """The permutation that puts back what ``order`` has permuted."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def geometry(handle: Handle) -> Geometry | None:

@@ -15,7 +15,7 @@ from ..core.call import call
 from ..core.compiler_options import EIGEN, WIDE, Options
 from ..core.handle import Handle
 from ..core.meta import is_meta
-from ..core.strides import memory_order
+from ..core.strides import inverse, memory_order
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError, OutOfBoundsError
 from . import blocked_attention
 from .activation import PURE
@@ -237,4 +237,4 @@ def scaled_dot_product_attention(
     if order is None:
         return _attention(query, key, value, attn_mask, kept, *fixed)
     made = _attention(query, key, value, attn_mask, kept, *fixed, order)
-    return made.permute(sorted(range(4), key=order.__getitem__))
+    return made.permute(inverse(order))

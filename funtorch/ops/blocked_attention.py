@@ -13,6 +13,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.op import vjp_function
+from ..core.strides import inverse
+from .fused_attention import spreads
+
 Array = Any
 
 BLOCK = 1 << 21  # bytes of scores that are made at a time: what the caches of two cores hold
@@ -31,29 +35,16 @@ def compiled(formula: Callable, present: tuple, *fixed: Any) -> tuple[Callable, 
         result = by_blocks(whole, arrays, masked)
         return result.transpose(order) if order else result
 
-    def gradients(marked: list[int], *args: Array) -> tuple[Array, ...]:
+    def gradients(mask: tuple[bool, ...], *args: Array) -> tuple[Array, ...]:
         *arrays, dot = args
-        dot = dot.transpose(sorted(range(4), key=order.__getitem__)) if order else dot
-        found: tuple[Array, ...] = by_blocks(functools.partial(_pulled, whole, marked), (*arrays, dot), masked)
+        dot = dot.transpose(inverse(order)) if order else dot
+        found: tuple[Array, ...] = by_blocks(vjp_function(whole, mask), (*arrays, dot), masked)
         return found
 
     def backward(mask: tuple[bool, ...]) -> Callable | None:
-        return None if any(mask[3:]) else functools.partial(gradients, [i for i in range(3) if mask[i]])
+        return None if any(mask[3:]) else functools.partial(gradients, mask)
 
     return forward, backward
-
-
-def _pulled(fn: Callable, marked: list[int], *args: Array) -> tuple[Array, ...]:
-    """The gradients of the marked arrays, of all arrays and the gradient of the result."""
-    *arrays, dot = args
-
-    def of_marked(*some: Array) -> Array:
-        placed = list(arrays)
-        for i, each in zip(marked, some, strict=True):
-            placed[i] = each
-        return fn(*placed)
-
-    return jax.vjp(of_marked, *[arrays[i] for i in marked])[1](dot)  # type: ignore[no-any-return]
 
 
 def by_blocks(fn: Callable, arrays: tuple[Array, ...], masked: bool) -> Any:
@@ -86,10 +77,7 @@ def _fit(arrays: list[Array], mask: Array | None) -> bool:
     lead = query[:-2]
     if not lead or any(a.shape[:-2] != lead for a in arrays) or key[-1] != query[-1] or value[-2] != key[-2]:
         return False
-    scores = (*lead, query[-2], key[-2])
-    return mask is None or (
-        mask.ndim <= len(scores) and all(m in (1, n) for m, n in zip(mask.shape[::-1], scores[::-1], strict=False))
-    )
+    return spreads(None if mask is None else mask.shape, (*lead, query[-2], key[-2]))
 
 
 def _count(query: Array, key: Array) -> int:

@@ -96,8 +96,17 @@ def served(shapes: Shapes, dtype: Any, plan: Plan) -> bool:
     fits = query[0] == key[0] == value[0] and query[1] == heads and key[1:3] == value[1:3] and query[3] == key[3] == value[3]
     square = query[2] == key[2] or not plan.causal  # a causal mask begins in another corner in some kernels
     full = (query[0], query[1], query[2], key[2])
-    spread = mask is None or (len(mask) <= 4 and all(m in (1, f) for m, f in zip(reversed(mask), reversed(full), strict=False)))
-    return fits and square and spread and _KERNELS[plan.platform].takes(query[2], key[2], query[3], np.dtype(dtype).name)
+    return (
+        fits
+        and square
+        and spreads(mask, full)
+        and _KERNELS[plan.platform].takes(query[2], key[2], query[3], np.dtype(dtype).name)
+    )
+
+
+def spreads(mask: tuple[int, ...] | None, scores: tuple[int, ...]) -> bool:
+    """Whether a mask's shape broadcasts to that of the scores; where there is none, it does."""
+    return mask is None or (len(mask) <= len(scores) and all(m in (1, n) for m, n in zip(mask[::-1], scores[::-1], strict=False)))
 
 
 def _cudnn_takes(queries: int, keys: int, width: int, dtype: str) -> bool:

@@ -83,11 +83,6 @@ def _cubic(x: Array, places: list[Array], padding: str, align: bool) -> Array:
     return total
 
 
-def _aligned(align_corners: bool | None) -> bool:
-    """Whether -1 and 1 are the middles of the corner elements: not, unless that is said."""
-    return bool(align_corners)
-
-
 def _check(x: Array, grid: Array, mode: str) -> None:
     n = x.ndim - 2
     if x.dtype != grid.dtype:
@@ -144,7 +139,7 @@ def grid_sample(input: Array, grid: Array, mode="bilinear", padding_mode="zeros"
             f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
     _check(input, grid, mode)
-    align = _aligned(align_corners)
+    align = bool(align_corners)  # whether -1 and 1 are the middles of the corner elements
 
     def sample(x: Array, grid: Array) -> Array:
         space = x.shape[2:]
@@ -211,7 +206,7 @@ def affine_grid(theta: Array, size, align_corners=None):
         NotImplementedError: another number of sizes.
     """
     _check_affine(theta, size)
-    align = _aligned(align_corners)
+    align = bool(align_corners)  # whether -1 and 1 are the middles of the corner elements
     n = len(size) - 2
     lines = []
     for count in size[2:]:

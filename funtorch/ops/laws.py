@@ -24,7 +24,7 @@ from ..core.levels import WRAPPED, Dual
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
-from ..core.strides import memory_order
+from ..core.strides import inverse, memory_order
 from ..core.views import concrete, write
 from ..errors import OpError, TracedValueError
 from ..tensor import Tensor
@@ -241,7 +241,7 @@ def _coins_of(like: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
         p = p.expand(shape)
     rank = p.dim()
     made = by_values(p, "bernoulli_", lambda v: twister.bernoulli((*v.shape[: v.ndim - rank], *shape), v, dtype=dtype))
-    return made if order is None else made.permute(sorted(range(len(order)), key=order.__getitem__))
+    return made if order is None else made.permute(inverse(order))
 
 
 registry.add_method("bernoulli_", _bernoulli_in_place)

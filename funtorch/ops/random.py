@@ -16,7 +16,7 @@ from ..core.handle import make, value_of
 from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
-from ..core.strides import memory_order
+from ..core.strides import inverse, memory_order
 from ..core.views import concrete
 from ..core.watcher import draw
 from ..devices import CPU
@@ -143,7 +143,7 @@ def in_order_of(input: Tensor, options: dict, drawn: Callable[[tuple], Tensor]) 
 def _permuted(shape: tuple, order: tuple[int, ...] | None, drawn: Callable[[tuple], Tensor]) -> Tensor:
     if order is None:
         return drawn(shape)
-    return drawn(tuple(shape[d] for d in order)).permute(sorted(range(len(order)), key=order.__getitem__))
+    return drawn(tuple(shape[d] for d in order)).permute(inverse(order))
 
 
 def options_like(input: Tensor, options: dict) -> dict:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import array
-import warnings
 from typing import Any
 
 import jax
 import numpy as np
 
 from .. import dtypes
+from ..cautions import caution_once
 from ..core.engine import host_possible
 from ..core.shared_memory import share
+from ..core.strides import inverse
 from ..devices import defaults
 from ..devices import device as Device
 from ..dtypes import FROM_NUMPY, as_dtype
@@ -25,19 +26,14 @@ from .strided import as_strided
 SUPPORTED = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool"
 BUFFERS = (bytes, bytearray, memoryview, array.array)
 ON_CPU = 1  # DLPack's number of the kind of device
-_warned: list[str] = []
 
 
 def _warn_read_only(what: str) -> None:
     """Say once for each kind of memory that a Tensor can't write to its memory."""
-    if what not in _warned:
-        _warned.append(what)
-        warnings.warn(
-            f"The given {what} is not writable: a Tensor that is written takes memory of its own, and the {what} does not see it. "
-            "Copy it first, or make it writable. This is said once.",
-            UserWarning,
-            stacklevel=4,
-        )
+    caution_once(
+        f"The given {what} is not writable: a Tensor that is written takes memory of its own, and the {what} does not see it. "
+        "Copy it first, or make it writable. This is said once."
+    )
 
 
 def _check(source: np.ndarray) -> None:
@@ -101,7 +97,7 @@ def _in_memory_of(source: np.ndarray) -> Any:
     order = sorted(range(source.ndim), key=lambda d: -source.strides[d])
     turned = source.transpose(order)
     if turned.flags.c_contiguous:
-        return permute(share(turned), *np.argsort(order).tolist()).detach()
+        return permute(share(turned), *inverse(order)).detach()
     strides = [step // source.itemsize for step in source.strides]
     span = 1 + sum((n - 1) * step for n, step in zip(source.shape, strides, strict=True))
     covering = np.lib.stride_tricks.as_strided(source, (span,), (source.itemsize,), writeable=source.flags.writeable)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .elementwise import exact, in_type_of, mixed
-from .lists import STEPS, is_recorded, separately
+from .lists import check_steps, is_recorded, separately
 from .ruled import RuledOptimizer, check_rate, zeros_like
 from .update import apply_rule
 
@@ -155,8 +155,7 @@ def adafactor(
         RuntimeError: a step counter that is no Tensor, a complex parameter, or one that is a leaf and requires grad in grad mode.
     """
     _refuse_complex(params)
-    if not all(isinstance(step, Tensor) for step in state_steps):
-        raise OpError(STEPS)
+    check_steps(state_steps)
     group = {
         "lr": lr,
         "beta2_decay": beta2_decay,

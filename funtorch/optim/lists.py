@@ -31,8 +31,7 @@ def step_lists(
         IndexError: a list is shorter than that of the parameters.
         RuntimeError: a counter is no Tensor, or a parameter is a leaf that requires grad while grad mode is on.
     """
-    if steps is not None and not all(isinstance(step, Tensor) for step in steps):
-        raise OpError(STEPS)
+    check_steps(steps or ())
     for name, given in (("gradients", grads), *((key, columns[key]) for key in plan.keys), ("state_steps", steps)):
         if given is not None and len(given) < len(params):
             raise IndexError(f"{name_of(rule)}(): list index out of range: {len(given)} {name} for {len(params)} parameters")
@@ -42,6 +41,12 @@ def step_lists(
     recording = is_recorded(params, grads, (value for state in states for value in state.values()), group.values())
     for part in separately(steps or ()):
         apply_rule(rule, group, params[part], states[part], plan.keys, plan.numbers, plan.options, recording, grads[part])
+
+
+def check_steps(steps: Sequence[Any]) -> None:
+    """Raise RuntimeError for a step counter that is no Tensor."""
+    if not all(isinstance(step, Tensor) for step in steps):
+        raise OpError(STEPS)
 
 
 def skipped(fused: bool | None, grads: Sequence[Tensor], grad_scale: Tensor | None, found_inf: Tensor | None) -> bool:

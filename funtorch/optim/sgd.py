@@ -10,14 +10,13 @@ import numpy as np
 from ..autograd.modes import set_grad_enabled
 from ..core.direct import Direct, Form, small
 from ..core.foreign import is_foreign
-from ..core.state import state as mode
 from ..core.views import write
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .lists import is_recorded, skipped
 from .optimizer import Optimizer
 from .ruled import check_fused, check_rate, complete
-from .update import apply_rule
+from .update import apply_rule, grads_of
 
 
 def sgd_rule(
@@ -116,7 +115,7 @@ class SGD(Optimizer):
         """Append to lists what the functional form takes; whether a gradient is sparse."""
         moving = [p for p in group["params"] if p.grad is not None]
         params += moving
-        grads += [p._grad for p in moving] if mode.recorder is None else [p.grad for p in moving]
+        grads += grads_of(moving)
         if group["momentum"]:
             momentum_buffer_list += [self.state[p].get("momentum_buffer") for p in moving]
         return any([grad._foreign for grad in grads])

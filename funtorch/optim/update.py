@@ -69,6 +69,11 @@ def _step_op(
     return made
 
 
+def grads_of(params: Sequence[Tensor]) -> list[Any]:
+    """The parameters' gradients; a recorder is told that they are read."""
+    return [p._grad for p in params] if mode.recorder is None else [p.grad for p in params]
+
+
 def name_of(rule: Rule) -> str:
     """The algorithm that a rule is of."""
     return rule.__name__.removesuffix("_rule")
@@ -109,7 +114,7 @@ def apply_rule(
     if not params:
         return
     if grads is None:
-        grads = [p._grad for p in params] if mode.recorder is None else [p.grad for p in params]
+        grads = grads_of(params)
     if len(set(map(id, params))) < len(params):  # one that is there twice takes two steps, one after the other
         for i in range(len(params)):
             one = slice(i, i + 1)
