@@ -25,7 +25,8 @@ from .core.shared_memory import shown_to_numpy
 from .core.state import state, watched
 from .core.strides import is_contiguous, layout
 from .core.text import describe
-from .core.views import alias, replace_data, version_root
+from .core.views import alias, version_root
+from .core.writing import replace_data
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
 from .errors import ArgumentTypeError, ArgumentValueError, OpError, TracedValueError

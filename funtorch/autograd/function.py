@@ -11,7 +11,7 @@ from ..core.python_node import apply_body
 from ..core.state import state
 from ..core.trees import flatten, unflatten
 from ..core.variables import depends
-from ..core.views import write
+from ..core.writing import write
 from ..dtypes import FROM_NUMPY
 from ..errors import MissingError, OpError
 from .context import FunctionCtx, Kept

@@ -11,7 +11,7 @@ from ..core.call import call
 from ..core.handle import Handle, in_place_allowed
 from ..core.op import Op
 from ..core.state import state
-from ..core.views import write
+from ..core.writing import write
 from ..dtypes import FROM_NUMPY, INTEGER, bool_, can_cast, dtype
 from ..errors import ArgumentTypeError, OpError
 

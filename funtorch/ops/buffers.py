@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.handle import without_history
 from ..core.state import state
-from ..core.views import write
+from ..core.writing import write
 
 
 def update(target: Any, new: Any) -> None:

@@ -13,7 +13,7 @@ from ..core.meta import NO_DATA, is_meta
 from ..core.op import Op
 from ..core.promotion import NUMBERS, scalar
 from ..core.state import state
-from ..core.views import write
+from ..core.writing import write
 from ..dtypes import FLOAT, INTEGER, dtype
 from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor

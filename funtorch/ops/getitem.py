@@ -11,7 +11,8 @@ from ..cautions import caution
 from ..core.call import call
 from ..core.handle import Handle, form_of, in_place_allowed, make, value_of
 from ..core.state import state
-from ..core.views import alias, attach, scatter, write
+from ..core.views import alias, attach
+from ..core.writing import scatter, write
 from ..dtypes import FROM_NUMPY
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor

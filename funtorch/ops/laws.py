@@ -25,7 +25,8 @@ from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
 from ..core.strides import inverse, memory_order
-from ..core.views import concrete, write
+from ..core.views import concrete
+from ..core.writing import write
 from ..errors import OpError, TracedValueError
 from ..tensor import Tensor
 from . import registry

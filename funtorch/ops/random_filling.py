@@ -11,7 +11,7 @@ from ..core.generators import Generator
 from ..core.handle import in_place_allowed
 from ..core.meta import is_meta
 from ..core.state import state
-from ..core.views import write
+from ..core.writing import write
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from ..core.call import call
 from ..core.handle import value_of
 from ..core.state import state
-from ..core.views import note_change, reshape_data, take, version_root
+from ..core.views import take, version_root
+from ..core.writing import note_change, reshape_data
 from ..errors import OpError
 from ..tensor import Tensor
 from . import registry

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.engine import CONCRETE, host_possible
 from ..core.state import state as mode
-from ..core.views import write
+from ..core.writing import write
 from ..tensor import Tensor
 
 State = dict[str, Any]

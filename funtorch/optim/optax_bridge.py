@@ -11,7 +11,7 @@ import numpy as np
 from ..core.call import call
 from ..core.op import Op
 from ..core.state import state as mode
-from ..core.views import write
+from ..core.writing import write
 from ..tensor import Tensor
 from .optimizer import Optimizer
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..autograd.modes import set_grad_enabled
 from ..core.direct import Direct, Form, small
 from ..core.foreign import is_foreign
-from ..core.views import write
+from ..core.writing import write
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .lists import is_recorded, skipped

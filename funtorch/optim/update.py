@@ -21,8 +21,8 @@ from ..core.foreign import is_foreign
 from ..core.handle import Handle, in_place_allowed
 from ..core.op import Op
 from ..core.state import state as mode
-from ..core.views import write
 from ..core.watcher import look_up, number
+from ..core.writing import write
 from ..errors import OpError
 from ..tensor import Tensor
 from .counters import Counters

@@ -13,7 +13,7 @@ from ..core.levels import Batched, untaped
 from ..core.op import Op
 from ..core.state import state
 from ..core.trees import broadcast_prefix, flatten, unflatten
-from ..core.views import write
+from ..core.writing import write
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
 from .lane_loop import in_turn

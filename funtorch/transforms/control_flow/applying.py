@@ -12,7 +12,7 @@ from ...core.handle import Handle, without_history
 from ...core.op import Op
 from ...core.state import state
 from ...core.variables import depends
-from ...core.views import write
+from ...core.writing import write
 from ...errors import ArgumentTypeError
 from ...ops.buffers import update
 from .checking import require_none_failed
