@@ -20,6 +20,7 @@ from .disk_cache import use_disk_cache
 from .memory import keep_freed_memory
 from .op import Op
 from .quiet import quiet_context
+from .state import state
 
 jax.config.update("jax_enable_x64", True)
 # Run CPU kernels in the calling thread: handing each to another thread costs more (30 to 100 us) than most of them take.
@@ -217,8 +218,9 @@ def run_traced(op: Op, values: Sequence[Any]) -> Any:
     """Run ``op`` in place on JAX tracers, as part of whatever traces them."""
     # Ops use methods of JAX's arrays; what is made inside of a traced function, and does not depend on its arguments, is NumPy's.
     arrays = [jax.numpy.asarray(v) if type(v) is np.ndarray else v for v in values]
+    fn = op.fn if op.compiled is None or state.recorder is None or not state.recorder.suited else op.suited()
     try:
-        return op.fn(*arrays)
+        return fn(*arrays)
     except FuntorchError:
         raise
     except (TypeError, ValueError, ZeroDivisionError) as error:

@@ -64,6 +64,7 @@ class Op:
         "options",
         "compiled",
         "compiled_vjp",
+        "_suited",
         "_vjp",
         "_jvp",
         "_push",
@@ -85,6 +86,7 @@ class Op:
         self.options: Options = ()  # the compiler's, also for what is derived from the op
         self.compiled: Callable | None = None
         self.compiled_vjp: Callable | None = None
+        self._suited: Any = None
         self.several = False  # whether fn gives a tuple; known once a derivative form has been traced
         self.programs = Home()  # the engine's, by the arguments' shapes and dtypes
         self.recipes = Home()  # the tape's, by mask, shapes and dtypes
@@ -100,6 +102,16 @@ class Op:
     def new_kernel(self) -> Callable:
         """The function compiled by XLA, for shapes of one kind: its programs go when it goes."""
         return jax.jit(functools.partial(self.compiled or self.fn), compiler_options=accepted(self.options))
+
+    def suited(self) -> Callable:
+        """What XLA's programs are made of: ``compiled`` with the derivatives of ``fn``."""
+        if self._suited is None:
+            fn = self.fn
+            if self.compiled is not None:
+                fn = jax.custom_jvp(self.compiled)
+                fn.defjvp(functools.partial(jax.jvp, self.fn))
+            self._suited = fn
+        return self._suited
 
     def trace(self, avals: tuple) -> tuple[Any, bool]:
         """The function's jaxpr for arguments of given shapes and dtypes, and whether it gives one array and no tuple."""

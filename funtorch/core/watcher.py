@@ -51,6 +51,8 @@ class Watcher:
     keyed = False
     # Whether this runs a function on tracers, in the steps of a recording.
     traces = False
+    # Whether ops are traced as XLA computes them best (`core.op.Op.suited`).
+    suited = False
 
     def __init__(self) -> None:
         self.inside: dict[int, Any] = {}  # by id, a weak reference

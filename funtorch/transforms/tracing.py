@@ -128,6 +128,7 @@ class Trace:
         values, rest = arrays[: len(targets)], arrays[len(targets) :]
         slopes, rest = rest[: len(self.held)], rest[len(self.held) :]
         tracing = Tracing(self.recording, rest[self.numbers :], rest[: self.numbers])
+        tracing.suited = self.padding is None  # padded programs are masked, for which the plain forms do
         touched = {
             id(t): t
             for t in [
