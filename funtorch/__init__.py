@@ -16,7 +16,7 @@ from . import autograd, func, ops, transforms
 from . import dtypes as _dtypes
 from . import layouts as _layouts
 from .assertions import _assert, _assert_async, _check, _check_index, _check_type, _check_value  # noqa: F401
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
     inference_mode,
@@ -72,6 +72,7 @@ globals().update(_dtypes.PUBLIC)
 globals().update(_registry.names("torch"))
 globals().update(_CPU_TYPES)
 globals().update(_STORAGE_TYPES)
+Storage = _STORAGE_TYPES["FloatStorage"]
 
 for _type in (Tensor, Size, Generator, device, dtype, finfo, iinfo, layout, memory_format):
     _type.__module__ = __name__  # how they are printed and pickled
@@ -96,20 +97,30 @@ def typename(obj):
 
 
 _LAZY = (
-    "_VF", "__future__", "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
+    "_VF", "__config__", "__future__", "_higher_order_ops", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
     "futures", "hub", "jit", "linalg", "masked", "models", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
     "random", "return_types", "signal", "sparse", "special", "testing", "types", "utils", "xpu",
 )  # fmt: skip
 _LAZY_NAMES = {
     "amp.autocast_mode": ("autocast",),
     "amp.settings": (
-        "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
-        "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
-        "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
-        "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+        "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_dtype",
+        "is_autocast_cache_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_dtype",
+        "set_autocast_enabled",
+    ),
+    "amp.by_kind": (
+        "get_autocast_cpu_dtype", "get_autocast_gpu_dtype", "get_autocast_ipu_dtype", "get_autocast_xla_dtype",
+        "is_autocast_cpu_enabled", "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "set_autocast_cpu_dtype",
+        "set_autocast_cpu_enabled", "set_autocast_gpu_dtype", "set_autocast_ipu_dtype", "set_autocast_ipu_enabled",
+        "set_autocast_xla_dtype", "set_autocast_xla_enabled",
+    ),
+    "capabilities": (
+        "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral",
+        "is_vulkan_available", "set_flush_denormal",
     ),
     "cuda.memory": ("OutOfMemoryError",),
     "device_modules": ("get_device_module",),
+    "futures": ("Future", "fork", "wait"),
     "sparse.creation": (
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor",
         "sparse_csr_tensor",
@@ -117,8 +128,9 @@ _LAZY_NAMES = {
     "transforms.control_flow": ("cond", "while_loop"),
     "amp.grad_scaler": ("GradScaler",),
     "utils.dlpack": ("to_dlpack",),
-    "sparse.products": ("hspmm", "smm", "spmm", "sspaddmm"),
+    "sparse.products": ("dsmm", "hsmm", "hspmm", "smm", "spmm", "sspaddmm"),
     "streams": ("Event", "Stream"),
+    "symbolic": ("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"),
 }  # fmt: skip
 _LAZY_HOME = {name: module for module, names in _LAZY_NAMES.items() for name in names}
 

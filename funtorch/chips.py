@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from . import devices
+from .cautions import caution
 from .devices import device
 from .errors import ArgumentValueError, NoChipError
 
@@ -109,7 +109,7 @@ class Chips:
     def reset_peak_memory_stats(self, device: Any = None) -> None:
         """Warn that JAX's peak can't be reset."""
         self.index(device)
-        warnings.warn(NO_RESET, stacklevel=2)
+        caution(NO_RESET)
 
     def empty_cache(self) -> None:
         """Nothing: JAX keeps its pool, and gives freed memory to whatever asks next."""

@@ -4,11 +4,11 @@ asking for it also makes every op a kernel, so that its bits don't depend on how
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import jax
 
+from .cautions import caution
 from .core.engine import set_engine, settings
 from .errors import ArgumentTypeError, ArgumentValueError
 
@@ -37,7 +37,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     elif before and not mode:
         set_engine(str(_state["engine"]))
     if mode and jax.default_backend() == "gpu" and _GPU_FLAG not in os.environ.get("XLA_FLAGS", ""):
-        warnings.warn(_NEEDS_FLAG, stacklevel=2)
+        caution(_NEEDS_FLAG)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -10,6 +10,7 @@ __all__ = [
     "ArgumentValueError",
     "OutOfBoundsError",
     "MissingError",
+    "NoBufferError",
     "NoChipError",
     "NotAFileError",
     "OpError",
@@ -55,6 +56,10 @@ class MissingError(FuntorchError, NotImplementedError):
 
 class UnpicklableError(FuntorchError, pickle.PicklingError, AttributeError):
     """A class or function without an address, such as one made in a function, can't be written to a file."""
+
+
+class NoBufferError(FuntorchError, BufferError):
+    """A Tensor's elements can't be handed to another library."""
 
 
 class LinAlgError(FuntorchError, RuntimeError):

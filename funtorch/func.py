@@ -23,7 +23,7 @@ from .transforms import (
 
 __all__ = [
     "associative_scan", "chunk_vmap", "cond", "debug_print", "debug_unwrap", "fori_loop", "functional_call", "functionalize",
-    "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "map", "replace_all_batch_norm_modules_", "scan",
+    "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "map", "rearrange", "replace_all_batch_norm_modules_", "scan",
     "stack_module_state", "switch", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
@@ -62,10 +62,15 @@ def replace_all_batch_norm_modules_(root):
 
 
 if _typing.TYPE_CHECKING:
+    from .functorch.einops import rearrange
     from .transforms import associative_scan, cond, debug_print, fori_loop, map, scan, switch, while_loop
 
 
 def __getattr__(name):
+    if name == "rearrange":
+        from .functorch.einops import rearrange
+
+        return rearrange
     if name in __all__:
         return getattr(_transforms, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from .errors import OpError
 
-__all__ = ["Future", "collect_all", "wait_all"]
+__all__ = ["Future", "collect_all", "fork", "wait", "wait_all"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -121,3 +121,21 @@ def collect_all(futures: Sequence[Future]) -> Future[list[Future]]:
 def wait_all(futures: Sequence[Future]) -> list:
     """The results of several futures, once all are there. Raises the exception of the first that has one."""
     return [future.wait() for future in collect_all(futures).wait()]
+
+
+def fork(func: Callable[..., T], *args: Any, **kwargs: Any) -> Future[T]:
+    """The future of ``func(*args, **kwargs)``, which is called at once: JAX works by itself while Python goes on.
+
+    What it raises is raised by `wait`.
+    """
+    future: Future[T] = Future()
+    try:
+        future.set_result(func(*args, **kwargs))
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
+def wait(future: Future[T]) -> T:
+    """The result of a future, once it is there. Raises the exception that stands in its place."""
+    return future.wait()

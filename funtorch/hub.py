@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -10,6 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -18,14 +21,14 @@ from urllib.request import Request, urlopen
 from .errors import ArgumentValueError, MissingError, OpError
 from .serialization import load as _load
 
-__all__ = ["download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir"]
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 DEFAULT_CACHE_DIR, READ_DATA_CHUNK = "~/.cache", 128 * 1024
 ENV_TORCH_HOME, ENV_XDG_CACHE_HOME, ENV_GITHUB_TOKEN = "TORCH_HOME", "XDG_CACHE_HOME", "GITHUB_TOKEN"
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the beginning of a file's hash, in its name: resnet18-bfd8deac.pth
 MODULE_HUBCONF, VAR_DEPENDENCY = "hubconf.py", "dependencies"
 
-_chosen: list[str] = []
+_chosen: builtins.list[str] = []
 
 
 def _get_torch_home() -> str:
@@ -132,11 +135,50 @@ def load(
         ValueError: an unknown source.
         RuntimeError: ``hubconf.py`` has no such function, or a package that it names is not there.
     """
+    with _hubconf(repo_or_dir, source, "load") as module:
+        return _entry(module, model)(*args, **kwargs)
+
+
+def list(  # noqa: A001
+    github: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, verbose: bool = True,
+    source: str = "local",
+) -> Any:  # fmt: skip
+    """The names of the functions of a folder's ``hubconf.py``.
+
+    Differs from PyTorch: ``github`` is the folder, since no repository is fetched.
+
+    Args:
+        github: the folder.
+        force_reload, skip_validation, trust_repo, verbose: accepted, without effect.
+        source: must be "local".
+
+    Raises as `load` does.
+    """
+    if not os.path.isdir(os.path.expanduser(github)):
+        source = "github"
+    with _hubconf(github, source, "list") as module:
+        return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+
+
+def help(  # noqa: A001
+    github: str, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None,
+    source: str = "local",
+) -> str | None:  # fmt: skip
+    """What a function of a folder's ``hubconf.py`` says of itself. Arguments and errors are those of `list` and `load`."""
+    if not os.path.isdir(os.path.expanduser(github)):
+        source = "github"
+    with _hubconf(github, source, "help") as module:
+        return _entry(module, model).__doc__
+
+
+@contextlib.contextmanager
+def _hubconf(repo_or_dir: str, source: str, who: str) -> Iterator[Any]:
+    """A folder's ``hubconf.py``, whose neighbours can be imported within."""
     if source.lower() not in ("github", "local"):
         raise ArgumentValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source.lower() == "github":
         raise MissingError(
-            "hub.load(source='github') is not in funtorch; fetch the repository and pass its folder with source='local'"
+            f"hub.{who}(source='github') is not in funtorch; fetch the repository and pass its folder with source='local'"
         )
     folder = os.path.expanduser(repo_or_dir)
     sys.path.insert(0, folder)
@@ -145,12 +187,17 @@ def load(
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        missing = [each for each in getattr(module, VAR_DEPENDENCY, ()) if importlib.util.find_spec(each) is None]
-        if missing:
-            raise OpError(f"Missing dependencies: {', '.join(missing)}")
-        entry = getattr(module, model, None)
-        if not callable(entry):
-            raise OpError(f"Cannot find callable {model} in hubconf")
-        return entry(*args, **kwargs)
+        yield module
     finally:
         sys.path.remove(folder)
+
+
+def _entry(module: Any, model: str) -> Any:
+    """A function of ``hubconf.py``. Raises RuntimeError if it isn't there, or a package that the file names."""
+    missing = [each for each in getattr(module, VAR_DEPENDENCY, ()) if importlib.util.find_spec(each) is None]
+    if missing:
+        raise OpError(f"Missing dependencies: {', '.join(missing)}")
+    entry = getattr(module, model, None)
+    if not callable(entry):
+        raise OpError(f"Cannot find callable {model} in hubconf")
+    return entry

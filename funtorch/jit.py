@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from .compiler import is_compiling
 from .errors import MissingError
+from .futures import Future, fork, wait
 from .nn.module import Module
 from .transforms.compiling import compile
 
 __all__ = [
-    "Final", "Attribute", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "freeze", "fuser", "ignore",
+    "Final", "Attribute", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork", "freeze", "fuser", "ignore",
     "interface", "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "optimized_execution", "save", "script",
-    "script_if_tracing", "script_method", "trace", "trace_module", "unused",
+    "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 _is = isinstance

@@ -34,7 +34,7 @@ class TensorType(type):
     is_cuda: bool
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Tensor) and value.dtype is cls.dtype and value.is_cuda == cls.is_cuda
+        return isinstance(value, Tensor) and value.dtype is cls.dtype and value.is_cuda == cls.is_cuda and not value.is_meta
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
         if cls.is_cuda and not devices_of("gpu"):
@@ -65,7 +65,7 @@ def _made(cls: TensorType, args: tuple, device: Any) -> Tensor:
 
 
 def _of_values(cls: TensorType, values: Any, device: Any) -> Tensor:
-    made = new_tensor(values)
+    made = new_tensor(values, device="cpu")  # whatever the default is
     return made.to(dtype=cls.dtype, device=device)
 
 

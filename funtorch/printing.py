@@ -148,6 +148,18 @@ def tensor_text(
     return _with_tail(f"{prefix}({body}", tail + _autograd_tail(requires_grad, grad_fn_name), start)
 
 
+def text_without_values(
+    tail: list[str], requires_grad: bool = False, grad_fn_name: str | None = None, prefix: str = "tensor"
+) -> str:
+    """What `tensor_text` would write for a tensor without values: an ellipsis, and what else there is to say (``tail``).
+
+    Example:
+        >>> text_without_values(["device='meta'", "size=(2,)"])
+        "tensor(..., device='meta', size=(2,))"
+    """
+    return _with_tail(f"{prefix}(...", tail + _autograd_tail(requires_grad, grad_fn_name), len(prefix) + 1)
+
+
 def format_scalar(array: np.ndarray, spec: str = "") -> str:
     """Write an array of one element as ``format`` writes the Python number that it holds.
 

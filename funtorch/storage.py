@@ -202,6 +202,9 @@ TYPES: dict[str, StorageType] = {
 TYPE_OF: dict[dtype, StorageType] = {cls.dtype: cls for cls in TYPES.values()}
 
 
+GOING = "TypedStorage is deprecated: UntypedStorage will be the only storage class. Use tensor.untyped_storage()."
+
+
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The bytes that this Tensor shares with its views, for reading."""
     return UntypedStorage(self)
@@ -209,10 +212,17 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 def storage(self: Tensor) -> TypedStorage:
     """The elements that this Tensor shares with its views, as a flat row, for reading."""
-    caution_once("TypedStorage is deprecated: UntypedStorage will be the only storage class. Use tensor.untyped_storage().")
+    caution_once(GOING)
     return TypedStorage(self)
 
 
+def storage_type(self: Tensor) -> StorageType:
+    """The class of `storage`."""
+    caution_once(GOING)
+    return TYPE_OF[self.dtype]
+
+
+registry.add_method("storage_type", storage_type)
 registry.add_method("untyped_storage", untyped_storage)
 registry.add_method("storage", storage)
 registry.add_method("_typed_storage", lambda self: TypedStorage(self))

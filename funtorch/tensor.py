@@ -19,7 +19,8 @@ from .core.gradients import check_gradient, hook_accumulation, hook_gradient, re
 from .core.handle import Handle, announce, form_of, make, value_of
 from .core.host_values import host_array
 from .core.levels import WRAPPED, inner_of
-from .core.meta import MetaArray
+from .core.meta import MetaArray, is_meta
+from .core.node_names import named
 from .core.pytree import register_pytree
 from .core.shared_memory import shown_to_numpy
 from .core.state import state, watched
@@ -29,7 +30,7 @@ from .core.views import alias, version_root
 from .core.writing import replace_data
 from .devices import device
 from .dtypes import FROM_NUMPY, dtype
-from .errors import ArgumentTypeError, ArgumentValueError, OpError, TracedValueError
+from .errors import ArgumentTypeError, ArgumentValueError, NoBufferError, OpError, TracedValueError
 from .layouts import strided
 from .size import Size
 
@@ -197,7 +198,7 @@ class Tensor(Handle):
 
     def get_device(self) -> int:
         found = self.device
-        return -1 if found.type == "cpu" else (found.index or 0)
+        return -1 if found.type in ("cpu", "meta") else (found.index or 0)
 
     def is_inference(self) -> bool:
         return self._inference
@@ -245,7 +246,7 @@ class Tensor(Handle):
     @property
     def grad_fn(self) -> Any:
         form_of(self)
-        return self._node
+        return named(self._node)
 
     @property
     def output_nr(self) -> int:
@@ -283,6 +284,11 @@ class Tensor(Handle):
             raise ArgumentTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._requires and not (value.is_floating_point() or value.is_complex()):
             raise OpError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if is_meta(value) != is_meta(self):
+            raise OpError(
+                "Attempted to set the data of a Tensor on one device to that of another: one of them, on 'meta', has no data. Make a "
+                "new Tensor or Parameter instead."
+            )
         if state.recorder is not None:
             state.recorder.write(self)
         replace_data(self, value_of(value))
@@ -378,13 +384,16 @@ class Tensor(Handle):
         """The values as a NumPy array in the same memory: what is written to one shows in the other.
 
         Read-only copies are given of what has no memory of the CPU's: values on an accelerator, in compiled code or a
-        transform, and lazy conjugates. Raises RuntimeError for a Tensor that requires grad, unless ``force``.
+        transform, and lazy conjugates.
+
+        Raises RuntimeError for a Tensor that requires grad, unless ``force``, and TypeError for one without data ("meta"), which
+        with ``force`` is NotImplementedError.
         """
-        if self.requires_grad and not force:
+        if self.requires_grad and not force and not is_meta(self):
             raise OpError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if (shared := shown_to_numpy(self)) is not None:
             return shared
-        array = self._host("numpy()")
+        array = self._host("numpy(force=True)" if force else "numpy()")
         if array.flags.writeable:
             array = array.view()
             array.flags.writeable = False
@@ -413,6 +422,8 @@ class Tensor(Handle):
     def __dlpack__(self, **kwargs: Any) -> Any:
         if self.requires_grad:
             raise OpError("Can't export tensors that require gradient, use tensor.detach()")
+        if is_meta(self):
+            raise NoBufferError("Cannot pack tensors on meta")
         if (shared := shown_to_numpy(self)) is not None and shared.flags.writeable and shared.dtype.isbuiltin == 1:
             return shared.__dlpack__(**kwargs)
         return self.__jax_array__().__dlpack__(**kwargs)
@@ -465,7 +476,8 @@ class Tensor(Handle):
     # Text, copies, pickles
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return describe(self)
+        kind = type(self)
+        return describe(self, "tensor" if kind.__module__.startswith("funtorch") else kind.__name__)
 
     def __format__(self, spec: str) -> str:
         if self.dim() == 0 and type(value_of(self)) in CONCRETE:
@@ -499,7 +511,9 @@ class Tensor(Handle):
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         extra = {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
-        return _rebuild, (type(self), np.asarray(self._host("pickle")), self._requires and self._node is None, extra)
+        payload = value_of(self)
+        held = payload if type(payload) is MetaArray else np.asarray(self._host("pickle"))
+        return _rebuild, (type(self), held, self._requires and self._node is None, extra)
 
 
 def _legacy_payload(args: tuple) -> np.ndarray:
@@ -513,7 +527,7 @@ def _legacy_payload(args: tuple) -> np.ndarray:
     return np.zeros(args, numpy_type)
 
 
-def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, extra: dict) -> Any:
+def _rebuild(cls: type, array: np.ndarray | MetaArray, requires_grad: bool, extra: dict) -> Any:
     new: Any = object.__new__(cls)
     new._payload = array
     if requires_grad:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
 
+from .cautions import caution
 from .errors import OpError
 
 _NO_EFFECT = (
@@ -27,7 +27,7 @@ def _checked(name: str, number: int) -> None:
     if number <= 0:
         raise OpError(f"{name} expects a positive integer, got {number}")
     if number != get_num_threads():
-        warnings.warn(_NO_EFFECT.format(name, number, get_num_threads()), stacklevel=3)
+        caution(_NO_EFFECT.format(name, number, get_num_threads()))
 
 
 def set_num_threads(number: int, /) -> None:

@@ -11,6 +11,22 @@ import torch
 import funtorch
 from funtorch import cautions
 
+
+def checkpointed(t, x, use_reentrant):
+    return t.utils.checkpoint.checkpoint(lambda y: y * 2, x, use_reentrant=use_reentrant)
+
+
+def sgd(t):
+    return t.optim.SGD([t.ones(1, requires_grad=True)], lr=0.1)
+
+
+def stepped(t):
+    optimizer = sgd(t)
+    schedule = t.optim.lr_scheduler.StepLR(optimizer, 1)
+    optimizer.step()
+    return schedule
+
+
 # Each is done twice: PyTorch gives some warnings once in a process.
 USES = {
     "T of three dimensions": lambda t: t.ones(2, 3, 4).T,
@@ -68,6 +84,37 @@ USES = {
     "default type": lambda t: t.set_default_tensor_type(t.FloatTensor),
     "storage": lambda t: t.ones(3).storage(),
     "volatile": lambda t: t.autograd.Variable(t.ones(2), volatile=True),
+    "volatile of a Tensor": lambda t: t.ones(2).volatile,
+    "resize_as": lambda t: t.ones(2).resize_as(t.zeros(2)),
+    "a list as an index": lambda t: t.ones(2, 2)[[[0], [1]]],
+    "numbers as an index": lambda t: t.ones(2, 2)[[0, 1]],
+    "is_autocast_cpu_enabled": lambda t: t.is_autocast_cpu_enabled(),
+    "get_autocast_gpu_dtype": lambda t: t.get_autocast_gpu_dtype(),
+    "set_autocast_xla_enabled": lambda t: t.set_autocast_xla_enabled(False),
+    "set_autocast_cpu_dtype": lambda t: t.set_autocast_cpu_dtype(t.bfloat16),
+    "is_autocast_enabled": lambda t: t.is_autocast_enabled("cpu"),
+    "memory_cached": lambda t: t.cuda.memory_cached(),
+    "max_memory_cached": lambda t: t.cuda.max_memory_cached(),
+    "has_cuda": lambda t: t.has_cuda,
+    "has_mps": lambda t: t.has_mps,
+    "has_lapack": lambda t: t.has_lapack,
+    "grad_variables": lambda t: t.autograd.backward(t.ones(1, requires_grad=True) * 2, grad_variables=t.ones(1)),
+    "workers": lambda t: t.utils.data.DataLoader([1], num_workers=999),
+    "no workers": lambda t: t.utils.data.DataLoader([1]),
+    "an instance of a Function": lambda t: type("Made", (t.autograd.Function,), {})(),
+    "checkpoint without gradient": lambda t: checkpointed(t, t.ones(2), True),
+    "checkpoint without gradient, not reentrant": lambda t: checkpointed(t, t.ones(2), False),
+    "checkpoint with gradient": lambda t: checkpointed(t, t.ones(2, requires_grad=True), True),
+    "sparse type of sizes": lambda t: t.sparse.FloatTensor(2, 3),
+    "sparse type": lambda t: t.sparse.FloatTensor(t.tensor([[0], [1]]), t.ones(1), t.Size((2, 2))),
+    "softmax without dim": lambda t: t.nn.functional.softmax(t.ones(2)),
+    "size_average": lambda t: t.nn.functional.mse_loss(t.ones(2), t.ones(2), size_average=True),
+    "sizes of a loss": lambda t: t.nn.functional.l1_loss(t.ones(2), t.ones(2, 1)),
+    "kl_div by mean": lambda t: t.nn.functional.kl_div(t.ones(2), t.ones(2)),
+    "gumbel_softmax with eps": lambda t: t.nn.functional.gumbel_softmax(t.ones(2), eps=1),
+    "schedule before optimiser": lambda t: t.optim.lr_scheduler.StepLR(sgd(t), 1).step(),
+    "schedule of an epoch": lambda t: stepped(t).step(3),
+    "a parameter twice": lambda t: t.optim.SGD([t.ones(1, requires_grad=True)] * 2, lr=0.1),
     "whole numbers of bfloat16": lambda t: t.zeros(3, dtype=t.bfloat16).random_(0, 1000),
 }
 

@@ -70,3 +70,20 @@ def test_many_together(futures):
     failed.set_exception(KeyError("gone"))
     with pytest.raises(KeyError, match="gone"):
         futures.wait_all([several[0], failed])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("lib", [torch, funtorch], ids=["torch", "funtorch"])
+def test_fork_and_wait(lib):
+    future = lib.jit.fork(lambda x, by: x * by, lib.ones(2), by=3)
+    assert future.done() and lib.jit.wait(future).tolist() == [3, 3] == lib.wait(future).tolist()
+    assert issubclass(lib.futures.Future, type(future))
+
+
+def test_what_a_forked_function_raises():
+    def fails():
+        raise ValueError("no")
+
+    future = funtorch.jit.fork(fails)
+    with pytest.raises(ValueError, match="no"):
+        funtorch.jit.wait(future)

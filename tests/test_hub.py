@@ -74,3 +74,12 @@ def test_a_local_hubconf(tmp_path):
         hub.load("someone/something", "linear")
     with pytest.raises(ValueError, match='Unknown source: "ftp"'):
         hub.load(str(tmp_path), "linear", source="ftp")
+
+
+def test_what_a_hubconf_has(tmp_path):
+    (tmp_path / "hubconf.py").write_text("def linear(n):\n    'A layer.'\n\ndef _hidden():\n    pass\n\nsize = 3\n")
+    assert hub.list(str(tmp_path)) == ["linear"] and hub.help(str(tmp_path), "linear", source="local") == "A layer."
+    with pytest.raises(RuntimeError, match="Cannot find callable conv"):
+        hub.help(str(tmp_path), "conv")
+    with pytest.raises(NotImplementedError, match="hub.list"):
+        hub.list("someone/something")

@@ -147,3 +147,13 @@ def test_storage_types():
     assert made[0] == made[1] == ([97, 98, 99], [1, 2], 3, [1, 2], [1])
     with pytest.raises(ValueError, match="byte_order"):
         funtorch.ByteStorage.from_buffer(b"", "odd")
+
+
+@pytest.mark.parametrize("name", ["FloatTensor", "DoubleTensor", "LongTensor"])
+def test_a_sparse_tensor_names_its_type(name):
+    def types(lib):
+        sparse = lib.eye(3).to_sparse().type(getattr(lib.sparse, name))
+        dense = lib.eye(3).type(f"torch.sparse.{name}")
+        return sparse.type(), sparse.is_sparse, dense.type(), dense.is_sparse, sparse.to_dense().type()
+
+    assert types(funtorch) == types(torch)

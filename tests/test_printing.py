@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import funtorch
 from funtorch import printing
 
 NAN, INF = float("nan"), float("inf")
@@ -214,6 +215,8 @@ def test_subclasses(shape):
 
     array = numbers("float32", shape)
     assert printing.tensor_text(array, prefix="Measured") == repr(oracle.from_numpy(array).as_subclass(Measured))
+    ours = funtorch.from_numpy(array).as_subclass(type("Measured", (funtorch.Tensor,), {}))
+    assert repr(ours) == repr(oracle.from_numpy(array).as_subclass(Measured))
 
 
 def test_device_and_indent():

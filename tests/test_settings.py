@@ -202,3 +202,44 @@ def test_types_that_are_no_default(wrong):
         with pytest.raises(TypeError):
             lib.set_default_dtype(getattr(lib, wrong))
         assert lib.get_default_dtype() is lib.float32
+
+
+NUMBERS = {
+    "sym_int": (2.7,), "sym_float": (2,), "sym_max": (2, 3.0), "sym_min": (2, 3.0), "sym_not": (True,), "sym_sqrt": (9,),
+    "sym_sum": ((1, 2, 3),), "sym_ite": (False, 1, 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_functions_of_sizes(name):
+    expected, found = (getattr(lib, name)(*NUMBERS[name]) for lib in (torch, funtorch))
+    assert found == expected and type(found) is type(expected)
+
+
+def test_what_it_was_built_with():
+    for name in ("has_lapack", "has_spectral"):
+        assert getattr(funtorch, name) is getattr(torch, name) is True
+    assert funtorch.is_vulkan_available() is torch.is_vulkan_available() is False
+    assert funtorch.set_flush_denormal(True) is False
+    about = importlib.import_module("funtorch.__config__")
+    assert f"JAX {jax.__version__}" in about.show() and "get_num_threads() :" in about.parallel_info()
+    assert funtorch.Storage is funtorch.FloatStorage and torch.Storage is torch.FloatStorage
+
+
+def test_modes_of_the_tape():
+    for lib in (torch, funtorch):
+        assert lib.autograd.is_multithreading_enabled() and not lib.autograd.is_view_replay_enabled()
+        with lib.autograd.set_multithreading_enabled(False):
+            assert not lib.autograd.is_multithreading_enabled()
+        assert lib.autograd.is_multithreading_enabled()
+        lib.set_anomaly_enabled(True, False)
+        assert lib.is_anomaly_enabled() and not lib.is_anomaly_check_nan_enabled()
+        lib.set_anomaly_enabled(False)
+        assert not lib.is_anomaly_enabled()
+        x = lib.ones(2, requires_grad=True)
+        with lib.autograd.graph.allow_mutation_on_saved_tensors():
+            y = x.clone()
+            z = (y * y).sum()
+            y.mul_(5)
+            z.backward()
+        assert x.grad.tolist() == [2, 2]

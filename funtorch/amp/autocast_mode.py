@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from .. import accelerator, cuda
+from ..cautions import caution
 from ..devices import device as Device
 from ..dtypes import as_dtype
 from ..errors import ArgumentValueError
@@ -77,7 +77,7 @@ class autocast:  # noqa: N801
             )
         else:
             return True
-        warnings.warn(why, stacklevel=3)
+        caution(why)
         return False
 
     def __enter__(self) -> autocast:

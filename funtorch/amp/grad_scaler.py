@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from .. import accelerator, cuda
+from ..cautions import caution
 from ..dtypes import float16, float32, int32
 from ..errors import ArgumentValueError, OpError
 from ..ops import registry
@@ -80,10 +80,10 @@ class GradScaler:
 
     def _possible(self) -> bool:
         if self._device == "cuda" and not cuda.is_available():
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=3)
+            caution("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             return False
         if self._device in ("tpu", "xla") and not accelerator.is_available():
-            warnings.warn(f"GradScaler is enabled, but there is no {self._device} device.  Disabling.", stacklevel=3)
+            caution(f"GradScaler is enabled, but there is no {self._device} device.  Disabling.")
             return False
         return True
 
@@ -104,8 +104,8 @@ class GradScaler:
                 return (outputs.float() * scale).to(outputs.dtype)
             return outputs * scale
         if isinstance(outputs, Iterable) and not isinstance(outputs, (str, bytes)):
-            made = [self.scale(each) for each in outputs]
-            return type(outputs)(made) if isinstance(outputs, (list, tuple)) else iter(made)  # type: ignore[call-arg]
+            made = map(self.scale, outputs)
+            return type(outputs)(made) if isinstance(outputs, (list, tuple)) else made  # type: ignore[call-arg]
         raise ArgumentValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:
@@ -153,8 +153,8 @@ class GradScaler:
                     continue
                 if grad.dtype is float16 and not halves:
                     raise ArgumentValueError("Attempting to unscale FP16 gradients.")
-                grad = grad.detach()
-                bad = (~grad.isfinite()).any().float()
+                grad = grad if grad.is_sparse else grad.detach()  # a sparse one shares no memory with what is detached from it
+                bad = (~(grad._values() if grad.is_sparse else grad).isfinite()).any().float()
                 found = bad if found is None else found.maximum(bad)
                 grad.copy_(grad.float() * inverse) if grad.dtype is float16 else grad.mul_(inverse.to(grad.dtype))
         return found

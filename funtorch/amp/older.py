@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from ..cautions import caution
 
 OLD = "`torch.{0}.amp.{1}(args...)` is deprecated. Please use `torch.amp.{1}('{0}', args...)` instead."
 OLD_DECORATOR = "`torch.{0}.amp.{1}(args...)` is deprecated. Please use `torch.amp.{1}(args..., device_type='{0}')` instead."
@@ -10,4 +10,4 @@ OLD_DECORATOR = "`torch.{0}.amp.{1}(args...)` is deprecated. Please use `torch.a
 
 def warn_of_older(kind: str, name: str, text: str = OLD) -> None:
     """Warn at the caller of the caller that a name of ``torch.<kind>.amp`` is old."""
-    warnings.warn(text.format(kind, name), FutureWarning, stacklevel=3)
+    caution(text.format(kind, name), FutureWarning)

@@ -13,8 +13,17 @@ from ..dtypes import as_dtype, bfloat16, dtype, float16
 from ..errors import ArgumentTypeError, OpError
 
 # The table of each device's name. The last ones are PyTorch's, of which there are none here: nothing is cast for them.
-KINDS = {"cpu": "cpu", "cuda": "gpu", "gpu": "gpu", "tpu": "gpu", "xla": "gpu", "mps": "none", "xpu": "none"}
-_DEFAULTS = {"cpu": bfloat16, "cuda": float16, "gpu": float16, "tpu": bfloat16, "xla": bfloat16, "mps": float16, "xpu": float16}
+KINDS = {"cpu": "cpu", "cuda": "gpu", "gpu": "gpu", "tpu": "gpu", "xla": "gpu", "mps": "none", "xpu": "none", "ipu": "none"}
+_DEFAULTS = {
+    "cpu": bfloat16,
+    "cuda": float16,
+    "gpu": float16,
+    "tpu": bfloat16,
+    "xla": bfloat16,
+    "mps": float16,
+    "xpu": float16,
+    "ipu": float16,
+}
 
 
 class Settings(threading.local):
@@ -108,36 +117,6 @@ def autocast_decrement_nesting() -> int:
     """Count one less; returns their number."""
     settings.nesting -= 1
     return settings.nesting
-
-
-def is_autocast_cpu_enabled() -> bool:
-    """`is_autocast_enabled` for "cpu"."""
-    return is_autocast_enabled("cpu")
-
-
-def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """`set_autocast_enabled` for "cpu"."""
-    set_autocast_enabled("cpu", enabled)
-
-
-def get_autocast_cpu_dtype() -> dtype:
-    """`get_autocast_dtype` for "cpu"."""
-    return get_autocast_dtype("cpu")
-
-
-def set_autocast_cpu_dtype(dtype: Any) -> None:
-    """`set_autocast_dtype` for "cpu"."""
-    set_autocast_dtype("cpu", dtype)
-
-
-def get_autocast_gpu_dtype() -> dtype:
-    """`get_autocast_dtype` for "cuda"."""
-    return get_autocast_dtype("cuda")
-
-
-def set_autocast_gpu_dtype(dtype: Any) -> None:
-    """`set_autocast_dtype` for "cuda"."""
-    set_autocast_dtype("cuda", dtype)
 
 
 def in_force() -> tuple[dict[str, bool], dict[str, dtype], bool]:

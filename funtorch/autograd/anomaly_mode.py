@@ -45,6 +45,11 @@ class detect_anomaly:  # noqa: N801
         state.anomaly, state.anomaly_nan = self.before
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode on or off. ``check_nan``: raise at the first NaN."""
+    set_detect_anomaly(mode, check_nan)
+
+
 def is_anomaly_enabled() -> bool:
     """Whether anomaly mode is on."""
     return state.anomaly

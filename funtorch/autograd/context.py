@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..core.op import is_differentiable
 from ..core.python_node import applied
 from ..core.recompute import Recomputed
 from ..core.state import state
-from ..core.tape import Packed
+from ..core.tape import Packed, place_of
 from ..core.trees import flatten_plain, unflatten
 from ..core.variables import depends, frozen
 from ..core.views import concrete
@@ -85,6 +86,7 @@ class Kept:
         self.of_output: dict[int, int] = {}  # by place among the Tensors of ctx: the number of the output
         self.between: list[int] = []  # the places of those that are neither input nor output
         self.leaves: dict[int, tuple[Handle, Handle]] = {}  # leaves of the graph, and what they were, by what they were
+        self.wholes: list[Whole] = []  # the user's attributes that are Tensors or hold some
 
     def find(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[int]:
         """Look through ``ctx``; the numbers of the outputs that are kept."""
@@ -107,11 +109,21 @@ class Kept:
         held, spec = _tensors(ctx)
         kept = [frozen(t) if isinstance(t, Handle) else t for t in held]
         self.leaves = {id(now): (t, now) for t, now in zip(held, kept, strict=True) if _is_plain_leaf(t)}
+        now = {id(t): k for t, k in zip(held, kept, strict=True) if isinstance(t, Handle)}
+        outputs = {id(held[place]) for place in self.of_output}
+        made = {id(held[place]) for place in self.between}
+        found = [Whole(name, value, now, made) for name, value in ctx.__dict__.items() if name not in _OWN]
+        self.wholes = [whole for whole in found if whole.pairs and not any(id(t) in outputs for t, _ in whole.pairs)]
         ctx._saved, attributes = unflatten(spec, kept)
         ctx.__dict__.update(attributes)
         if state.saved_hooks is not None:
             ctx._saved = tuple(t if t is None or place in self.of_output else Packed(t) for place, t in enumerate(ctx._saved))
         self.inputs = [frozen(t) for t in self.inputs] if self.between and not ctx._dirty else ()
+
+    def _as_given(self, remade: bool) -> dict[str, Any]:
+        """The attributes that are as they were, and so can be lent as the very objects that ``forward`` put there."""
+        given = {whole.name: whole.given() for whole in self.wholes if not (remade and whole.made)}
+        return {name: value for name, value in given.items() if value is not None}
 
     @contextlib.contextmanager
     def lent(self, application: Any) -> Iterator[None]:
@@ -120,7 +132,8 @@ class Kept:
         plain = not application.open and not state.levels and state.recorder is None
         leaves = self.leaves if plain else {}
         between = self.between if state.grad and any(map(depends, self.inputs)) else []
-        if not between and not self.of_output and not application.open and not leaves:
+        wholes = self._as_given(bool(between)) if plain else {}
+        if not between and not self.of_output and not application.open and not leaves and not wholes:
             yield
             return
         held, spec = _tensors(ctx)
@@ -135,7 +148,7 @@ class Kept:
             for place, tensor in zip(between, applied(again, inputs, made), strict=True):
                 full[place] = tensor
         ctx._saved, attributes = unflatten(spec, full)
-        ctx.__dict__.update(attributes)
+        ctx.__dict__.update(attributes | wholes)
         try:
             yield
         finally:
@@ -155,6 +168,34 @@ class Kept:
             return [new if _same(new, old) else old for new, old in zip([held[p] for p in self.between], made, strict=True)]
 
         return run
+
+
+class Whole:
+    """An attribute of ``ctx`` that is a Tensor or holds some: the object that ``forward`` put there."""
+
+    def __init__(self, name: str, value: Any, now: dict[int, Handle], made: set[int]) -> None:
+        self.name = name
+        self.pairs: list[tuple[Any, Handle]] = []
+        if isinstance(value, (Handle, list, tuple, dict)):
+            held = [t for t in flatten_plain(value)[0] if isinstance(t, Handle)]
+            self.pairs = [(t, now[id(t)]) for t in held]
+            self.made = any(id(t) in made for t in held)  # whether forward made one of its Tensors
+        self.value = value
+        if isinstance(value, Handle):  # which only matters to who else has it
+            self.value, self.pairs = None, [(weakref.ref(value), now[id(value)])]
+
+    def given(self) -> Any:
+        """The object, if none of its Tensors was written since, and they have their places on the tape; None otherwise."""
+        if self.value is None:
+            tensor, kept = self.pairs[0][0](), self.pairs[0][1]
+            return tensor if tensor is not None and _as_it_was(tensor, kept) else None
+        return self.value if all(_as_it_was(t, kept) for t, kept in self.pairs) else None
+
+
+def _as_it_was(tensor: Handle, kept: Handle) -> bool:
+    if value_of(tensor) is not kept._payload or tensor._requires != kept._requires:
+        return False
+    return not tensor._requires or place_of(tensor) == (kept._node, kept._output)
 
 
 def _same(new: Any, old: Handle) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from ..cautions import caution
 from ..core.backward import ADD, differentiate
 from ..core.batching import lane_sum
 from ..core.call import call
@@ -16,7 +14,7 @@ from ..core.foreign import followed, is_foreign
 from ..core.gradients import hooked
 from ..core.handle import Handle, make, note_written, value_of, without_history
 from ..core.levels import WRAPPED, Batched
-from ..core.meta import MetaArray, is_meta
+from ..core.meta import constant_like, is_meta
 from ..core.op import is_differentiable
 from ..core.state import noted, state, watched
 from ..core.tape import Leaf, place_of
@@ -56,8 +54,7 @@ def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) 
                 raise OpError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
             if not is_differentiable(payload.dtype):
                 raise OpError(f"grad can be computed only for floating point and complex outputs, not {root.dtype}")
-            shape, kind = payload.shape, payload.dtype
-            made.append(make(MetaArray(shape, kind) if is_meta(root) else np.ones(shape, kind)))
+            made.append(constant_like(root, 1))
             continue
         if not isinstance(cotangent, Handle):
             raise ArgumentTypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
@@ -66,6 +63,8 @@ def _cotangents(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) 
                 f"Mismatch in shape: grad_output[{len(made)}] has a shape of {cotangent.shape} and "
                 f"output[{len(made)}] has a shape of {root.shape}."
             )
+        if is_meta(cotangent) != is_meta(root):
+            raise OpError(f"invalid gradient at index {len(made)} - expected device {root.device} but got {cotangent.device}")
         made.append(cotangent if create_graph else without_history(cotangent))
     return made
 
@@ -106,7 +105,12 @@ def backward(
     tensor(6.)
     """
     roots = tuple(map(tensor_at, _as_tuple(tensors)))
-    if grad_tensors is None:
+    if grad_variables is not None:
+        caution("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        if grad_tensors is not None:
+            raise OpError(
+                "`grad_tensors` and `grad_variables` (deprecated) can't both be passed to backward(): use `grad_tensors`"
+            )
         grad_tensors = grad_variables
     given = (None,) * len(roots) if grad_tensors is None else _as_tuple(grad_tensors)
     _checked_roots(roots)
@@ -237,7 +241,7 @@ def grad(
     _checked_roots(roots)
     roots, given = _on_tape(roots, given)
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
+        caution("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning)
     for tensor in wanted:
         if not tensor.requires_grad:
             raise OpError("One of the differentiated Tensors does not require grad")
@@ -298,9 +302,7 @@ def gradients(
 
 def _finished(wanted: Sequence[Any], grads: list[Any], allow_unused: bool, materialize: bool) -> tuple:
     if materialize:
-        return tuple(
-            make(np.zeros(t._payload.shape, t._payload.dtype)) if g is None else g for t, g in zip(wanted, grads, strict=True)
-        )
+        return tuple(constant_like(t, 0) if g is None else g for t, g in zip(wanted, grads, strict=True))
     if not allow_unused and any(g is None for g in grads):
         raise OpError(
             f"The differentiated Tensor at index {[g is None for g in grads].index(True)} appears to not have been used in the "

@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..cautions import caution
 from ..core.handle import Handle, in_place_allowed, value_of
+from ..core.meta import is_meta
 from ..core.python_node import apply_body
 from ..core.state import state
 from ..core.trees import flatten, unflatten
@@ -18,6 +20,13 @@ from .context import FunctionCtx, Kept
 
 NO_BACKWARD = (
     "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+)
+NO_INSTANCE = (
+    "{} should not be instantiated. The methods of an autograd function are static, so call them on the class: `apply` above all."
+)
+NO_CALL = (
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
+    "forward method, and call `apply` of the class."
 )
 
 
@@ -126,7 +135,7 @@ class Argument:
 
     def __init__(self, tensor: Handle) -> None:
         payload = value_of(tensor)
-        self.shape, self.dtype = tuple(payload.shape), payload.dtype
+        self.shape, self.dtype, self.has_data = tuple(payload.shape), payload.dtype, not is_meta(tensor)
 
 
 def _like(arg: Argument, grad: Any, name: str, number: int) -> Any:
@@ -142,6 +151,11 @@ def _like(arg: Argument, grad: Any, name: str, number: int) -> Any:
                 f"compatible with {list(want)}"
             )
         grad = grad.sum_to_size(*want)
+    if is_meta(grad) is arg.has_data:
+        raise OpError(
+            f"Function {name} returned an invalid gradient at index {number}: of it and its argument, one is on the device 'meta' and "
+            "has no data"
+        )
     return grad if grad._payload.dtype == arg.dtype else grad.to(FROM_NUMPY[arg.dtype])
 
 
@@ -169,6 +183,12 @@ class Function:
     """
 
     generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        caution(NO_INSTANCE.format(type(self)), DeprecationWarning)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise OpError(NO_CALL)
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -212,6 +232,18 @@ class Function:
             outs[i] = _settled(body, outs[i], result)
         body.settle()
         return outs[0] if body.single else tuple(outs)
+
+
+class InplaceFunction(Function):
+    """A `Function` of PyTorch's older kind, which is told whether it works in place.
+
+    Args:
+        inplace: kept as ``self.inplace``.
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def _settled(body: _Body, returned: Any, result: Any) -> Any:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..core.handle import Handle, make
-from ..core.variables import variable
+from ..core.handle import Handle
+from ..core.meta import constant_like
+from ..core.variables import unit_vectors, variable
 from ..errors import ArgumentTypeError, OpError
 from .engine import grad
 from .modes import enable_grad
@@ -64,7 +63,7 @@ class _Run:
         for number, (g, x) in enumerate(zip(grads, self.inputs, strict=True)):
             if g is None and self.strict:
                 raise OpError(INDEPENDENT.format(output, number))
-            filled.append(make(np.zeros((*lead, *x.shape), x._payload.dtype)) if g is None else g)
+            filled.append(constant_like(x, 0, lead) if g is None else g)
         return filled
 
     def finish(self, value: Any) -> Any:
@@ -84,7 +83,7 @@ def _direction(v: Any, like: tuple, several: bool, name: str, what: str) -> tupl
             raise OpError(
                 f"The vector v can only be None if the {what} of the user-provided function is a single Tensor with a single element ({name})"
             )
-        return (make(np.ones(tuple(like[0].shape), like[0]._payload.dtype)),)
+        return (constant_like(like[0], 1),)
     given, _ = _tuple_of(v, "v", name)
     if len(given) != len(like):
         raise OpError(f"v is a tuple of invalid length: should be {len(like)} but got {len(given)}.")
@@ -141,7 +140,7 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 def _strictly(run: _Run) -> None:
     for number, output in enumerate(run.outputs):
-        run.pull([output], [make(np.zeros(tuple(output.shape), output._payload.dtype))], output=number)
+        run.pull([output], [constant_like(output, 0)], output=number)
 
 
 def jacobian(
@@ -176,9 +175,7 @@ def jacobian(
         run = _Run(func, inputs, "jacobian", create_graph, strict)
         rows = []
         for number, output in enumerate(run.outputs):
-            size = output.numel()
-            basis = make(np.eye(size, dtype=output._payload.dtype).reshape(size, *output.shape))
-            grads = run.pull([output], [basis], batched=True, output=number)
+            grads = run.pull([output], unit_vectors([output]), batched=True, output=number)
             rows.append(
                 _packed(
                     [run.finish(g.reshape(*output.shape, *x.shape)) for g, x in zip(grads, run.inputs, strict=True)],
@@ -257,13 +254,11 @@ def _slopes(func: Callable, inputs: Any, name: str, create_graph: bool, strict: 
     run = _Run(_scalar(func, name), inputs, name, create_graph, strict)
     output = run.outputs[0]
     if not output.requires_grad:
-        return run, [make(np.zeros(tuple(x.shape), x._payload.dtype)) for x in run.inputs]
+        return run, [constant_like(x, 0) for x in run.inputs]
     grads = grad(output, run.inputs, create_graph=True, allow_unused=True)
     if strict and None in grads:
         raise OpError(INDEPENDENT.format(0, grads.index(None)))
-    return run, [
-        make(np.zeros(tuple(x.shape), x._payload.dtype)) if g is None else g for g, x in zip(grads, run.inputs, strict=True)
-    ]
+    return run, [constant_like(x, 0) if g is None else g for g, x in zip(grads, run.inputs, strict=True)]
 
 
 def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple:

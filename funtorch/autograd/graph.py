@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core.backward import Graph, walk_listeners
 from ..core.handle import Handle, make, value_of
+from ..core.node_names import named
 from ..core.python_node import PythonNode
 from ..core.state import state
 from ..core.tape import FreedNode, Leaf, place_of, placeholder, set_place
@@ -16,7 +17,7 @@ from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..utils.hooks import RemovableHandle
 
 __all__ = [
-    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
     "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
 ]  # fmt: skip
 
@@ -41,7 +42,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     """The place of ``tensor`` in the graph, which outlives it. Raises RuntimeError if it does not require grad."""
     if not tensor.requires_grad:
         raise OpError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*place_of(tensor))
+    node, output = place_of(tensor)
+    return GradientEdge(named(node), output)
 
 
 def tensor_at(target: Any) -> Any:
@@ -97,6 +99,19 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
+
+
+class allow_mutation_on_saved_tensors:  # noqa: N801
+    """Within: values that the tape keeps may be written. They always may here: a gradient is that of the values as they were."""
+
+    def __enter__(self) -> allow_mutation_on_saved_tensors:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+    def clear(self) -> None:
+        """Nothing: there are no copies to let go of."""
 
 
 class disable_saved_tensors_hooks:  # noqa: N801

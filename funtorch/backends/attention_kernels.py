@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..cautions import caution
 from ..ops.fused_attention import Plan, Shapes, allow, allowed, platform_of_kernels, served
 
 OLD_CONTEXT = (
@@ -72,7 +72,7 @@ def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True,
 ) -> Iterator[None]:  # fmt: skip
     """The four switches as given, inside; as they were, after. Deprecated, as in PyTorch: use `nn.attention.sdpa_kernel`."""
-    warnings.warn(OLD_CONTEXT, FutureWarning, stacklevel=3)
+    caution(OLD_CONTEXT, FutureWarning)
     before = allowed[0]
     switches = {"flash": enable_flash, "math": enable_math, "mem_efficient": enable_mem_efficient, "cudnn": enable_cudnn}
     for name, use in switches.items():

@@ -250,7 +250,7 @@ def differentiate(
     starts = [(graph.number(node), output) for node, output in places]
     held = olds(targets) if olds is not None else [None] * len(numbers)
     plan = None
-    if graph.nodes and not state.anomaly and all([type(node) is Node and not node.stepwise() for node in graph.nodes]):
+    if graph.nodes and not state.anomaly and all([isinstance(node, Node) and not node.stepwise() for node in graph.nodes]):
         plan = _plan(graph, starts, numbers, tuple([old is not None for old in held]))
     steps = graph.needed(numbers) if plan is None else plan.steps
     nodes = [graph.nodes[i] for i in steps]
@@ -284,7 +284,7 @@ def differentiate(
 
 def is_selective(graph: Graph, steps: Sequence[int], roots: Sequence[Number]) -> bool:
     """Whether the walk may meet elements that were selected out where it multiplies by data. See `core.selected`."""
-    known = [node.recipe.traits if type(node) is Node else OPAQUE for node in graph.nodes]
+    known = [node.recipe.traits if isinstance(node, Node) else OPAQUE for node in graph.nodes]
     return selection_meets_product(steps, graph.edges, known, roots)
 
 
@@ -366,8 +366,10 @@ def _through_hooks(node: Any, incoming: list) -> list:
     """Run the hooks on the gradients that come to a node's outputs, and keep those that ``retain_grad`` asked for."""
     for k, hooks in (node.prehooks or {}).items():
         for hook in list(hooks.values()):
-            if incoming[k] is not None:
+            if k is not None and incoming[k] is not None:
                 incoming[k] = hooked(hook, incoming[k])
+    for hook in list(node.prehooks.get(None, {}).values()) if node.prehooks else ():
+        incoming = list(_replaced(hook, hook(tuple(incoming)), incoming))
     for k, tensor in (node.retained or {}).items():
         if incoming[k] is not None:
             held = tensor._grad
@@ -375,11 +377,16 @@ def _through_hooks(node: Any, incoming: list) -> list:
     return incoming
 
 
+def _replaced(hook: Any, changed: Any, grads: Sequence[Any]) -> Sequence[Any]:
+    """What a hook on a node has returned, one gradient or a sequence of them; None leaves them as they are."""
+    if changed is None:
+        return grads
+    return replacements(hook, grads, changed if isinstance(changed, (tuple, list)) else (changed,))
+
+
 def _through_node_hooks(node: Any, grads: Sequence[Any], incoming: list) -> Sequence[Any]:
     for hook in list((node.hooks or {}).values()):
-        changed = hook(tuple(grads), tuple(incoming))
-        if changed is not None:
-            grads = replacements(hook, grads, changed if isinstance(changed, (tuple, list)) else (changed,))
+        grads = _replaced(hook, hook(tuple(grads), tuple(incoming)), grads)
     if state.anomaly:
         from .anomaly import check
 

@@ -34,7 +34,7 @@ def _policies(lower: str, full: str, widest: str) -> dict[str, str]:
 
 _PRODUCTS = """
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc bmm mm linalg.vecdot baddbmm addmm addbmm
-    linear matmul scaled_dot_product_attention tensordot inner chain_matmul linalg.multi_dot linalg.matrix_power prelu cov
+    linear matmul scaled_dot_product_attention inner chain_matmul linalg.multi_dot affine_grid prelu cov
     corrcoef lstm.input rnn_tanh.input rnn_tanh.data rnn_relu.input rnn_relu.data rnn_tanh_cell rnn_relu_cell
 """
 _LOSSES = """
@@ -53,7 +53,8 @@ POLICIES = {
         fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn
         fft.hfft fft.ihfft linalg.cond linalg.matrix_rank linalg.solve linalg.cholesky linalg.svdvals linalg.eigvals
         linalg.eigvalsh linalg.inv linalg.householder_product linalg.tensorinv linalg.tensorsolve geqrf qr svd
-        triangular_solve linalg.qr linalg.cholesky_ex linalg.svd linalg.eig linalg.eigh linalg.lstsq linalg.inv_ex
+        triangular_solve lu linalg.qr linalg.cholesky_ex linalg.svd linalg.eig linalg.eigh linalg.lstsq linalg.inv_ex
+        pad interpolate max_unpool1d
         """,
         "stack cat index_copy",
     ),
@@ -70,6 +71,18 @@ POLICIES = {
 }
 NAMES = frozenset(POLICIES["cpu"]) | frozenset(POLICIES["gpu"])
 _CASTABLE = frozenset(map(np.dtype, (jnp.float16, jnp.bfloat16, np.float32)))
+
+
+def _multiplies(input: Any, other: Any) -> bool:
+    return min(input._payload.ndim, other._payload.ndim) > 0 and max(input._payload.ndim, other._payload.ndim) > 1
+
+
+# Whether a call with these arguments is cast, where that depends on them: PyTorch casts the functions of which it is made.
+_WHERE: dict[str, Callable[..., bool]] = {
+    "inner": _multiplies,
+    "interpolate": lambda input, size, factor, mode, *rest: mode == "area" and input._payload.ndim == 5,
+    "pad": lambda input, pad, mode, value: mode == "replicate" or (mode == "reflect" and len(pad) < 6),
+}
 
 # An entry for each autocast that is open on any thread: where it's empty, nobody has to look into ``state``.
 active: list[None] = []
@@ -99,6 +112,15 @@ def resumed(casting: Casting | None) -> Iterator[None]:
         yield
     finally:
         active.pop()
+        state.autocast = before
+
+
+def uncast(fn: Callable, *args: Any, **kwargs: Any) -> Any:
+    """``fn`` called without casts on this thread."""
+    before, state.autocast = state.autocast, None
+    try:
+        return fn(*args, **kwargs)
+    finally:
         state.autocast = before
 
 
@@ -167,19 +189,20 @@ def casting_first(fn: Callable, name: str, namespace: str) -> Callable:
             return fn(*args, **kwargs)
         if kwargs.get("out") is None:
             given = cast_arguments(key, given)
-        before, state.autocast = state.autocast, None
-        try:
-            return fn(*given[: len(args)], **dict(zip(kwargs, given[len(args) :], strict=True)))
-        finally:
-            state.autocast = before
+        return uncast(fn, *given[: len(args)], **dict(zip(kwargs, given[len(args) :], strict=True)))
 
     return casting
 
 
-def cast_arguments(name: str, args: Sequence[Any]) -> list[Any]:
-    """The arguments of the function ``name`` as autocast wants them on this thread; sequences of Tensors are cast within."""
+def cast_arguments(name: str, args: Sequence[Any], call: Sequence[Any] = ()) -> list[Any]:
+    """The arguments of the function ``name`` as autocast wants them on this thread; sequences of Tensors are cast within.
+
+    ``call`` has all arguments, of which ``args`` are the arrays.
+    """
     casting, (policy, lower) = state.autocast, policy_of(name, args)
     if casting is None or policy is None or lower is None:
+        return list(args)
+    if name in _WHERE and not (all([isinstance(a, Handle) for a in args]) and _WHERE[name](*call)):
         return list(args)
     if policy == LOWER:
         dtype = lower
@@ -194,8 +217,4 @@ def cast_arguments(name: str, args: Sequence[Any]) -> list[Any]:
             return type(x)(map(each, x)) if type(x) in (list, tuple) else x
         return _cast(x, dtype, casting)
 
-    before, state.autocast = casting, None
-    try:
-        return [each(a) for a in args]
-    finally:
-        state.autocast = before
+    return uncast(lambda: [each(a) for a in args])  # type: ignore[no-any-return]

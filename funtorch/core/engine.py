@@ -17,6 +17,7 @@ from . import background, forked, tiers
 from .bounded import Bounded, limit_from
 from .direct import Form
 from .disk_cache import use_disk_cache
+from .jax_logs import keep_to_warnings
 from .memory import keep_freed_memory
 from .op import Op
 from .quiet import quiet_context
@@ -27,6 +28,7 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 use_disk_cache()
 keep_freed_memory()
+keep_to_warnings()
 
 # The class of JAX's arrays, from jaxlib: asking an array for it would start JAX's backend (and claim a GPU) at import.
 CONCRETE = frozenset({np.ndarray, ArrayImpl})

@@ -14,6 +14,7 @@ from .bounded import Home
 from .compiler_options import Options, accepted
 from .direct import Direct
 from .gathered import Gathered
+from .halves import rounded_once
 from .state import state
 
 Mask = tuple[bool, ...]
@@ -128,7 +129,7 @@ class Op:
         """
         found = self._vjp.get(mask)
         if found is None:
-            found = self._vjp[mask] = Op(vjp_function(self.fn, mask), f"{self.name}_backward")
+            found = self._vjp[mask] = Op(rounded_once(vjp_function(self.fn, mask)), f"{self.name}_backward")
             found.direct = None if self.direct is None else self.direct.of_backward(mask)
             found.options = self.options
             found.compiled = None if self.compiled_vjp is None else self.compiled_vjp(mask)

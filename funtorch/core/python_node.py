@@ -17,9 +17,11 @@ from .backward import Graph, differentiate
 from .handle import Handle, make, value_of, without_history
 from .layers import Layer, layers_of, left_behind, reopened
 from .levels import untaped
+from .meta import MetaArray, constant_like, is_meta
+from .node_names import Named
 from .op import is_differentiable
 from .state import state
-from .tape import FREED_MESSAGE, next_sequence, place_of, set_place, zeros
+from .tape import FREED_MESSAGE, Node, next_sequence, place_of, set_place, zeros
 from .variables import frozen
 
 
@@ -111,7 +113,7 @@ class Application:
 
     def _transposed(self, frame: int, outs: list[Any], tangents: list[Any]) -> list[Any]:
         """The derivative along ``tangents``: the body's backward is linear in the cotangents, so transpose it."""
-        cotangents = [zeros((out._payload.shape, out._payload.dtype)) for out in outs]
+        cotangents = [constant_like(out, 0) for out in outs]
         for number, cotangent in enumerate(cotangents):
             cotangent._requires = self.body.differentiable(number) and is_differentiable(outs[number]._payload.dtype)
             cotangent._level = self.depth(frame)
@@ -143,12 +145,12 @@ def _reaches(tensor: Any, leaves: set) -> bool:
     return tensor._requires and any(leaf not in leaves for leaf in Graph([place_of(tensor)]).leaves)
 
 
-class PythonNode:
+class PythonNode(Named):
     """A node of the tape with a body. It always runs node by node."""
 
     __slots__ = (
         "application", "label", "frame", "marked", "edges", "seq", "outs", "avals", "hooks", "prehooks", "retained", "trace",
-        "level", "freed", "__weakref__",
+        "level", "freed", "__dict__", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, application: Application, frame: int, marked: list[int], outs: tuple, avals: list[tuple]) -> None:
@@ -168,13 +170,23 @@ class PythonNode:
         self.freed = False
 
     recipe = property(lambda self: self)
-    next_functions = property(lambda self: tuple(self.edges))
+    home = "funtorch.autograd.function"
+    next_functions = Node.next_functions
+    register_hook, register_prehook = Node.register_hook, Node.register_prehook
+
+    def __getattr__(self, name: str) -> Any:
+        """What a custom function has put on its ``ctx``, which in PyTorch is the node itself."""
+        if name == "metadata":
+            return self.__dict__.setdefault(name, {})
+        own = name.startswith("__") or name in PythonNode.__slots__  # asked of one that is half made, as by copy
+        body: Any = None if own else getattr(self.application, "body", None)
+        if not hasattr(body, "ctx"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with body.kept.lent(self.application):
+            return getattr(body.ctx, name)
 
     def name(self) -> str:
         return self.label
-
-    def __repr__(self) -> str:
-        return f"<{self.name()} object>"
 
     def release(self) -> None:
         self.freed = True
@@ -189,7 +201,7 @@ class PythonNode:
         if application is None:
             raise OpError(FREED_MESSAGE)
         if application.body.materialize:
-            incoming = [zeros(aval) if c is None else c for c, aval in zip(incoming, self.avals, strict=True)]
+            incoming = _materialized(incoming, self.avals)
         # Levels further out record what happens here, whether or not this one does, unless nothing is recorded at all.
         before = state.grad
         state.grad = before and (create_graph or self.level > 0)
@@ -199,6 +211,13 @@ class PythonNode:
             state.grad = before
         chosen = [grads[i] for i in self.marked]
         return chosen if create_graph else [g if g is None else without_history(g) for g in chosen]
+
+
+def _materialized(cotangents: list[Any], avals: Sequence[tuple]) -> list[Any]:
+    """Zeros for cotangents that are absent, without data where the others have none."""
+    if any(c is not None and is_meta(c) for c in cotangents):
+        return [make(MetaArray(*aval)) if c is None else c for c, aval in zip(cotangents, avals, strict=True)]
+    return [zeros(aval) if c is None else c for c, aval in zip(cotangents, avals, strict=True)]
 
 
 def apply_body(body: Body, tensors: Sequence[Handle]) -> list[Any]:

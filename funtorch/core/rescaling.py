@@ -34,7 +34,7 @@ def note_rescaled(table: Handle) -> None:
 def check_rescaled(nodes: Sequence[Any]) -> None:
     """Raise PyTorch's error if one of these nodes needs what a table held before it was rescaled."""
     for node in nodes:
-        if type(node) is not Node:
+        if not isinstance(node, Node):
             continue
         edges = iter(node.edges)
         for marked, read in zip(node.recipe.mask, node.recipe.reads, strict=True):
@@ -49,6 +49,6 @@ def check_rescaled(nodes: Sequence[Any]) -> None:
 
 def _viewed(node: Any) -> Any:
     """The leaf or node of which a node of the tape is a view."""
-    while type(node) is Node and node.recipe.op.view:
+    while isinstance(node, Node) and node.recipe.op.view:
         node = node.edges[0][0]
     return node

@@ -66,7 +66,7 @@ class Memory:
 
     def _renew(self, root: Handle, payload: np.ndarray) -> None:
         root._payload = payload
-        if type(root._node) is Node:
+        if isinstance(root._node, Node):
             root._node.overwritten = True
         root._writes += 1
         root._uncounted += 1  # as in PyTorch, versions count what is written through Tensors

@@ -18,7 +18,12 @@ def straightened(graph: Graph, targets: Sequence[tuple[Any, int]]) -> list[Node]
     """Put one node for each square and its root in a graph. Gives the nodes that are no longer in it."""
     replaced = []
     for i, node in enumerate(graph.nodes):
-        if type(node) is Node and node.recipe.op.squares and (root := _root_of(node)) is not None and (root, 0) not in targets:
+        if (
+            isinstance(node, Node)
+            and node.recipe.op.squares
+            and (root := _root_of(node)) is not None
+            and (root, 0) not in targets
+        ):
             graph.put(i, _sum_node(node, root))
             replaced.append(node)
     return replaced
@@ -30,7 +35,7 @@ def _root_of(square: Node) -> Node | None:
     if first is None or len(square.edges) != square.recipe.op.squares or any(edge != first for edge in square.edges):
         return None
     root = first[0]
-    if type(root) is not Node or root.recipe.op.squared is None or root.recipe.outs != square.recipe.outs:
+    if not isinstance(root, Node) or root.recipe.op.squared is None or root.recipe.outs != square.recipe.outs:
         return None
     gone = square.is_freed() or root.is_freed() or root.overwritten
     return None if gone or square.packed or square.hooks is not None or root.stepwise() else root

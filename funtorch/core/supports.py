@@ -13,6 +13,7 @@ from . import jaxpr_classes as classes
 from .call import call
 from .engine import host_possible, run
 from .forked import as_numpy
+from .halves import bound
 from .op import Op
 from .selected import CHOSEN, LEAVING, MOVING, PASSING, SCALING, chosen, inner_of, linear_outputs
 from .tape import Node, zeros
@@ -61,7 +62,7 @@ class Supports:
     def apply(self, i: int, node: Any, incoming: list[Any], create_graph: bool) -> tuple[Sequence[Any], list[Any]]:
         """A node's gradients, and their supports."""
         known = [self.at.pop((i, k), None) for k in range(len(incoming))]
-        if type(node) is not Node:
+        if not isinstance(node, Node):
             given = known if any([s is not None for s in known]) else ()
             grads = node.apply(incoming, create_graph, given) if given else node.apply(incoming, create_graph)
             return grads, [None] * len(grads)
@@ -147,7 +148,7 @@ class _Steps:
         self, eqn: Any, values: list[Any], supports: list[Support], constants: list[bool]
     ) -> tuple[Sequence[Any], Sequence[Support]]:
         if all([s is None for s in supports]):
-            return _bound(eqn, values), [None] * len(eqn.outvars)
+            return bound(eqn, values), [None] * len(eqn.outvars)
         name, inner = eqn.primitive.name, inner_of(eqn)
         if inner is not None:
             chooses = eqn.params.get("name") == CHOSEN
@@ -157,13 +158,13 @@ class _Steps:
         if name in _BODIES:
             return _BODIES[name](eqn, values, supports, self.leaving)
         if name in MOVING:
-            outs = _bound(eqn, values)
+            outs = bound(eqn, values)
             if all([s is None or s is WHOLE for s in supports]) and not (self.leaving and name in LEAVING):
                 return outs, [WHOLE] * len(outs)
-            return outs, [moved != 0 for moved in _bound(eqn, _as_numbers(values, supports))]
+            return outs, [moved != 0 for moved in bound(eqn, _as_numbers(values, supports))]
         rule = _RULES.get(name)
         if rule is None or all([s is None or s is WHOLE for s in supports]):
-            outs = _bound(eqn, values)
+            outs = bound(eqn, values)
             return outs, [WHOLE] * len(outs)
         out, support = rule(eqn, values, supports, constants)
         return [out], [support]
@@ -175,12 +176,7 @@ class _Steps:
         support = jax.lax.select_n(index if len(cases) > 2 else which, *masks)
         if len(cases) == 2 and which.dtype == bool:
             return [chosen(which, cases[1], cases[0])], [support]
-        return _bound(eqn, values), [support]
-
-
-def _bound(eqn: Any, values: Sequence[Any]) -> Sequence[Any]:
-    outs = eqn.primitive.bind(*values, **eqn.primitive.get_bind_params(eqn.params))
-    return outs if eqn.primitive.multiple_results else [outs]
+        return bound(eqn, values), [support]
 
 
 def _mask(value: Any, support: Support) -> Any:
@@ -209,7 +205,7 @@ def guarded(value: Any, support: Any) -> Any:
 
 def _passed(eqn: Any, values: list[Any], supports: list[Support], constants: list[bool]) -> tuple[Any, Support]:
     """What is elementwise in the cotangents: their supports together."""
-    (out,) = _bound(eqn, values)
+    (out,) = bound(eqn, values)
     given = [s for s in supports if s is not None]
     if any([s is WHOLE for s in given]):
         return out, WHOLE
@@ -221,7 +217,7 @@ def _passed(eqn: Any, values: list[Any], supports: list[Support], constants: lis
 
 def _scaled(eqn: Any, values: list[Any], supports: list[Support], constants: list[bool]) -> tuple[Any, Support]:
     """A cotangent times data."""
-    (out,) = _bound(eqn, values)
+    (out,) = bound(eqn, values)
     at = 0 if supports[0] is not None else 1
     if supports[1 - at] is not None:  # what a loop gives may be data beside cotangents
         return out, WHOLE
@@ -233,7 +229,7 @@ def _product(eqn: Any, values: list[Any], supports: list[Support], constants: li
     """A matrix product of a cotangent and data: data that meet no support at all count as 0."""
     at = 0 if supports[0] is not None else 1
     if supports[1 - at] is not None:
-        return _bound(eqn, values)[0], WHOLE
+        return bound(eqn, values)[0], WHOLE
     support, data = supports[at], values[1 - at]
     contracting, batch = eqn.params["dimension_numbers"]
     own, others = (*contracting[at], *batch[at]), (*contracting[1 - at], *batch[1 - at])
@@ -244,7 +240,7 @@ def _product(eqn: Any, values: list[Any], supports: list[Support], constants: li
     met = met.reshape([n if d in placed else 1 for d, n in enumerate(data.shape)])
     cleaned = [values[0], values[1]]
     cleaned[1 - at] = guarded(data, jnp.broadcast_to(met, data.shape))
-    (out,) = _bound(eqn, cleaned)
+    (out,) = bound(eqn, cleaned)
     ones = jnp.any(support, tuple(contracting[at]), keepdims=True).astype(np.float32)
     shape = [1 if d in contracting[1 - at] else n for d, n in enumerate(data.shape)]
     pair: list[Any] = [ones, jnp.ones(shape, np.float32)]

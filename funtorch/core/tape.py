@@ -14,7 +14,9 @@ from ..errors import ArgumentTypeError, OpError
 from .bounded import Bounded
 from .engine import programs
 from .gathered import gathers
+from .gradients import hook_added, hook_leaf
 from .handle import Handle, inference_made, make
+from .node_names import Named, backward_name, named
 from .op import Mask, Op, differentiable
 from .selected import INDEXING, Traits, traits
 from .state import state
@@ -45,25 +47,38 @@ INFERENCE_MESSAGE = (
 )
 
 
-class Leaf:
+class Leaf(Named):
     """Where gradients end: the place of a leaf Tensor on the tape (PyTorch's AccumulateGrad)."""
 
-    __slots__ = ("tensor", "level", "__weakref__")
+    __slots__ = ("tensor", "level", "came", "__weakref__")
     edges: tuple = ()
     seq = -1
+    is_named = True
 
     def __init__(self, tensor: Handle) -> None:
         self.tensor = tensor
         self.level = tensor._level
 
     def name(self) -> str:
-        return "AccumulateGrad"
+        return "torch::autograd::AccumulateGrad"
 
     @property
     def variable(self) -> Handle:
         return self.tensor
 
     next_functions: tuple = ()
+
+    def register_prehook(self, hook: Any) -> Any:
+        """Call ``hook((grad,))`` when the leaf's gradient is there; a tuple that it returns replaces it."""
+        return hook_leaf(self, before=hook)
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call ``hook((), (grad,))`` when a gradient was accumulated in the leaf."""
+        return hook_leaf(self, after=hook)
+
+
+Leaf.__name__ = Leaf.__qualname__ = "AccumulateGrad"
+Leaf.__module__ = Leaf.home
 
 
 def leaf_of(tensor: Handle) -> Leaf:
@@ -132,12 +147,12 @@ def _examined(op: Op, vjp: Op, key: tuple, inputs: int) -> tuple[tuple[bool, ...
     )
 
 
-class Node:
+class Node(Named):
     """One recorded call. ``saved`` holds the payloads that the VJP reads (None elsewhere)."""
 
     __slots__ = ("recipe", "saved", "edges", "seq", "level", "__dict__", "__weakref__")
     hooks: dict | None = None  # on the gradients that it gives
-    prehooks: dict | None = None  # by output number, on the gradients that come in
+    prehooks: dict | None = None  # by output number, on the gradients that come in; under None those on all at once
     retained: dict | None = None  # by output number, Tensors that keep their gradient
     trace: Any = None
     packed = False  # whether what is saved went through hooks
@@ -151,14 +166,16 @@ class Node:
         self.level = level
 
     def name(self) -> str:
-        return backward_name(self.recipe.op.name)
-
-    def __repr__(self) -> str:
-        return f"<{self.name()} object>"
+        recipe = self.recipe
+        return backward_name(recipe.op.name, recipe.op.statics, recipe.avals)
 
     @property
     def next_functions(self) -> tuple:
-        return tuple((edge[0], edge[1]) if edge is not None else (None, 0) for edge in self.edges)
+        return tuple((named(edge[0]), edge[1]) if edge is not None else (None, 0) for edge in self.edges)
+
+    @property
+    def metadata(self) -> dict:
+        return self.__dict__.setdefault("metadata", {})
 
     @property
     def outs(self) -> tuple:
@@ -166,12 +183,13 @@ class Node:
 
     def register_hook(self, hook: Any) -> Any:
         """Call ``hook(grad_inputs, grad_outputs)`` when this node's gradients are there."""
-        from ..utils.hooks import RemovableHandle
-
         self.hooks = {} if self.hooks is None else self.hooks
-        handle = RemovableHandle(self.hooks)
-        self.hooks[handle.id] = hook
-        return handle
+        return hook_added(self.hooks, hook)
+
+    def register_prehook(self, hook: Any) -> Any:
+        """Call ``hook(grad_outputs)`` when the gradients that come to this node are there; a tuple that it returns replaces them."""
+        self.prehooks = {} if self.prehooks is None else self.prehooks
+        return hook_added(self.prehooks.setdefault(None, {}), hook)
 
     def stepwise(self) -> bool:
         """Whether someone needs values midway, so that it can't be part of a composite."""
@@ -228,7 +246,7 @@ class Packed:
         return tensor
 
 
-class FreedNode:
+class FreedNode(Named):
     """The place of a result whose graph was walked and freed inside compiled code."""
 
     __slots__ = ("seq", "hooks", "prehooks", "retained", "level", "__weakref__")
@@ -267,11 +285,6 @@ def set_place(tensor: Handle, node: Any, output: int) -> None:
     tensor._output = output
     if node.level:
         tensor._level = node.level
-
-
-def backward_name(name: str) -> str:
-    """``add`` as PyTorch's graphs call it: ``AddBackward0``."""
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_") if part) + "Backward0"
 
 
 def record_again(

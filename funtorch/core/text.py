@@ -39,11 +39,9 @@ def describe(tensor: Any, prefix: str = "tensor") -> str:
 
 
 def _describe_meta(tensor: Any, prefix: str) -> str:
-    parts = ["...", "device='meta'", f"size={tuple(tensor.shape)}"]
+    parts = ["device='meta'", f"size={tuple(tensor.shape)}"]
     if tensor.dtype is not dtypes.default():
         parts.append(f"dtype={tensor.dtype}")
-    if tensor._node is not None:
-        parts.append(f"grad_fn=<{tensor._node.name()}>")
-    elif tensor._requires:
-        parts.append("requires_grad=True")
-    return f"{prefix}({', '.join(parts)})"
+    return printing.text_without_values(
+        parts, tensor._requires, tensor._node.name() if tensor._node is not None else None, prefix
+    )

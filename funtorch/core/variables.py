@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ..errors import OpError
 from .handle import Handle, make, value_of
 from .levels import Batched, Dual
+from .meta import constant_like, is_meta
 from .op import is_differentiable
 from .state import state
 from .tape import place_of, set_place
@@ -30,6 +35,23 @@ def variable(tensor: Handle, outside: bool) -> Any:
     new = alias(tensor, detached=False)
     new._base, new._source, new._chain = None, None, ()
     return new
+
+
+def unit_vectors(tensors: Sequence[Handle]) -> list[Any]:
+    """Unit vectors along each element of each Tensor: for Tensor i, shape (sum of elements, *its shape); without data for none."""
+    sizes = [math.prod(t._payload.shape) for t in tensors]
+    total = sum(sizes)
+    result: list[Any] = []
+    at = 0
+    for tensor, size in zip(tensors, sizes, strict=True):
+        if is_meta(tensor):
+            result.append(constant_like(tensor, 0, (total,)))
+        else:
+            block = np.zeros((total, size), tensor._payload.dtype)
+            block[at : at + size] = np.eye(size, dtype=block.dtype)
+            result.append(make(block.reshape(total, *tensor._payload.shape)))
+        at += size
+    return result
 
 
 def frozen(tensor: Handle) -> Any:

@@ -15,7 +15,7 @@ from .call import call, set_views
 from .engine import CONCRETE
 from .forked import as_numpy
 from .handle import Handle, make, value_of
-from .levels import constant
+from .levels import WRAPPED, constant, inner_of
 from .op import Op
 from .shared_memory import live, same_bytes, sharing, stand_in
 from .state import state
@@ -208,6 +208,17 @@ def _move_retention(target: Handle, new: Handle) -> None:
 def concrete(handle: Handle) -> np.ndarray | None:
     """The values as a NumPy array, or None if they are traced or wrapped."""
     value = value_of(handle)
+    return np.asarray(value) if type(value) in CONCRETE else None
+
+
+def of_all_lanes(handle: Handle) -> np.ndarray | None:
+    """The values below ``vmap`` and ``jvp``, of all lanes, wherever their dimension is; None if they are traced.
+
+    For checks that look at each element by itself: what is wrong in one lane is wrong.
+    """
+    value = value_of(handle)
+    while type(value) in WRAPPED:
+        value = value_of(inner_of(value))
     return np.asarray(value) if type(value) in CONCRETE else None
 
 

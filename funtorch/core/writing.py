@@ -183,7 +183,7 @@ def _put(target: Handle, new: Handle, history: bool) -> None:
         take(target, new)
     else:
         target._payload = _with_values(target._payload, payload, False)
-        if type(target._node) is Node:
+        if isinstance(target._node, Node):
             target._node.overwritten = True
     target._writes += 1
     note_written(target)
@@ -251,7 +251,7 @@ def replace_data(target: Handle, payload: Any) -> None:
     if target._views:
         _share_with(_successor(target), target)
     target._payload = payload
-    if type(target._node) is Node:
+    if isinstance(target._node, Node):
         target._node.overwritten = True
     target._base, target._source, target._chain = None, None, ()
     target._writes += 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import jax
 
+from ..cautions import caution
 from .devices import GPUS
 
 OutOfMemoryError = jax.errors.JaxRuntimeError  # what JAX raises (RESOURCE_EXHAUSTED), a RuntimeError as PyTorch's is
@@ -15,10 +15,10 @@ empty_cache = GPUS.empty_cache
 mem_get_info = GPUS.mem_get_info
 memory_allocated = GPUS.memory_allocated
 max_memory_allocated = GPUS.max_memory_allocated
-memory_reserved = memory_cached = GPUS.memory_reserved
-max_memory_reserved = max_memory_cached = GPUS.max_memory_reserved
+memory_reserved = GPUS.memory_reserved
+max_memory_reserved = GPUS.max_memory_reserved
 memory_stats = GPUS.memory_stats
-reset_peak_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = GPUS.reset_peak_memory_stats
+reset_peak_memory_stats = GPUS.reset_peak_memory_stats
 reset_accumulated_memory_stats = GPUS.reset_peak_memory_stats
 
 
@@ -32,7 +32,24 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
     """Warn that JAX reads its share of the memory from XLA_PYTHON_CLIENT_MEM_FRACTION when it starts."""
     GPUS.index(device)
-    warnings.warn(
-        f"the memory fraction {fraction} can only be set before JAX starts: XLA_PYTHON_CLIENT_MEM_FRACTION={fraction}",
-        stacklevel=2,
-    )
+    caution(f"the memory fraction {fraction} can only be set before JAX starts: XLA_PYTHON_CLIENT_MEM_FRACTION={fraction}")
+
+
+def _renamed(old: str, new: str, how: str) -> Any:
+    now = globals()[new]
+
+    def older(device: Any = None) -> Any:
+        caution(how.format(f"torch.cuda.{old}", f"torch.cuda.{new}"), FutureWarning)
+        return now(device)
+
+    older.__name__ = older.__qualname__ = old
+    older.__doc__ = f"`{new}`. Deprecated: it warns."
+    return older
+
+
+RENAMED = "`{0}` has been renamed to `{1}`"
+RESETS = "{0} now calls {1}, which is about all peaks of memory."
+memory_cached = _renamed("memory_cached", "memory_reserved", RENAMED)
+max_memory_cached = _renamed("max_memory_cached", "max_memory_reserved", RENAMED)
+reset_max_memory_allocated = _renamed("reset_max_memory_allocated", "reset_peak_memory_stats", RESETS)
+reset_max_memory_cached = _renamed("reset_max_memory_cached", "reset_peak_memory_stats", RESETS)

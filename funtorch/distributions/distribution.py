@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import funtorch as torch
 
+from ..cautions import caution
 from ..errors import ArgumentValueError, MissingError
 from ..size import Size
 from ..tensor import Tensor
@@ -84,7 +84,7 @@ class Distribution:
     def _check_parameters(self) -> None:
         found: Any = getattr(self, "arg_constraints", None)
         if found is None:
-            warnings.warn(NO_CONSTRAINTS.format(cls=type(self)), stacklevel=4)
+            caution(NO_CONSTRAINTS.format(cls=type(self)))
             return
         for name, constraint in found.items():
             computed = name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy_property)
@@ -153,7 +153,7 @@ class Distribution:
 
     def sample_n(self, n: int) -> Tensor:
         """``sample((n,))``; deprecated."""
-        warnings.warn("sample_n(n) will go: write sample((n,)) instead", FutureWarning, stacklevel=2)
+        caution("sample_n(n) will go: write sample((n,)) instead", FutureWarning)
         return self.sample((n,))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -230,7 +230,7 @@ class Distribution:
         try:
             support: Any = self.support
         except NotImplementedError:
-            warnings.warn(NO_SUPPORT.format(cls=type(self)), stacklevel=3)
+            caution(NO_SUPPORT.format(cls=type(self)))
             return
         self._refuse_unless(support, value, INVALID_VALUE)
 

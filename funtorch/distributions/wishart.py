@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import funtorch as torch
 
+from ..cautions import caution
 from ..errors import ArgumentValueError
 from ..size import Size
 from ..tensor import Tensor
@@ -69,7 +69,7 @@ class Wishart(ExponentialFamily):
         self.df = df.expand(batch_shape)
         setattr(self, name, matrix.expand(*batch_shape, -1, -1))
         if not holds(df >= n):
-            warnings.warn(LOW_DF, stacklevel=2)
+            caution(LOW_DF)
         super().__init__(batch_shape, Size((n, n)), validate_args=validate_args)
         roots = {"scale_tril": lambda m: m, "covariance_matrix": torch.linalg.cholesky, "precision_matrix": root_of_inverse}
         self._unbroadcasted_scale_tril = roots[name](matrix)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..ops import registry
+from ..ops.scaled_products import ScalingType, SwizzleType  # noqa: F401
 from ..overrides import has_torch_function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401
 from . import _reduction as _Reduction  # noqa: F401
 from .copied_functions import (  # noqa: F401

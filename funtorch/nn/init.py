@@ -6,7 +6,6 @@ Each function changes its Tensor and returns it.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..autograd.modes import no_grad
+from ..cautions import caution
 from ..core.call import call
 from ..core.op import Op
 from ..core.strides import memory_order
@@ -110,10 +110,7 @@ def trunc_normal_(
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
-            stacklevel=2,
-        )
+        caution("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.")
     if tensor.is_meta:
         return tensor
     likely = below((b - mean) / std) - below((a - mean) / std) > LIKELY
@@ -224,7 +221,7 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
 def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
     if 0 in tensor.shape:
-        warnings.warn(NO_OP, stacklevel=3)
+        caution(NO_OP)
         return None
     return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 
@@ -306,9 +303,7 @@ def _old(new: Callable) -> Callable:
     """The form without underscore, which warns."""
 
     def old(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{new.__name__}`.", FutureWarning, stacklevel=2
-        )
+        caution(f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{new.__name__}`.", FutureWarning)
         return new(*args, **kwargs)
 
     old.__name__ = old.__qualname__ = new.__name__[:-1]

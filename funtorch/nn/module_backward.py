@@ -6,12 +6,12 @@ one, where the hooks see `grad_input`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
 from ..autograd.modes import is_grad_enabled
+from ..cautions import caution
 from ..errors import OpError
 from ..ops.creation import zeros_like
 from ..tensor import Tensor
@@ -76,7 +76,7 @@ class BackwardGates:
         if self.older:
             _warn_of_older(self.args, result)
         if not isinstance(result, Tensor | tuple):
-            warnings.warn(NO_TENSOR.format(type(result)), stacklevel=2)
+            caution(NO_TENSOR.format(type(result)))
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         self.n_outputs = len(outputs)
@@ -94,7 +94,8 @@ class BackwardGates:
             grads = _checked(hook(self.module, grads), grads, "pre ", "grad_output")
         self.grad_output = grads
         if not self.inputs and self.after:
-            warnings.warn(NO_INPUT, stacklevel=2)
+            if not self.older:  # those were always called with what there is
+                caution(NO_INPUT)
             for hook in self.after:
                 answer = hook(self.module, (None,) * self.n_inputs, grads)
                 if answer is not None and not (isinstance(answer, tuple) and all(g is None for g in answer)):
@@ -128,7 +129,7 @@ def _warn_of_older(args: tuple, result: Any) -> None:
         problem = "the forward contains multiple autograd Nodes", "grad_input"
     else:
         return
-    warnings.warn(OLDER.format(*problem), FutureWarning, stacklevel=5)
+    caution(OLDER.format(*problem), FutureWarning)
 
 
 def _requiring_grad(values: Sequence[Any]) -> list[int]:

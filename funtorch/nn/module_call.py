@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..cautions import caution
 from ..errors import OpError
 from .module_hooks import FOR_ALL
 
@@ -91,7 +91,7 @@ class HookedCall:
                 self._replace_result(self._call(hook, with_kwargs))
             except Exception as error:
                 # The error on its way is the one to report.
-                warnings.warn(SILENCED.format(error), stacklevel=2)
+                caution(SILENCED.format(error))
 
 
 def backward_gates(module: Module) -> Any:

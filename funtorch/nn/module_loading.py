@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd.modes import no_grad
+from ..cautions import caution
 from ..tensor import Tensor
 from .parameter import Parameter, is_lazy
 
@@ -121,7 +121,7 @@ def take(module: ModuleMembers, name: str, tensor: Tensor, key: str, new: Any, a
                 setattr(module, name, as_assigned(tensor, new))
                 return None
             if tensor.device.type == "meta" != new.device.type:
-                warnings.warn(META_COPY.format(key), stacklevel=2)
+                caution(META_COPY.format(key))
             tensor.copy_(new)
     except Exception as error:
         return NOT_COPIED.format(key, tensor.size(), new.size(), error.args)

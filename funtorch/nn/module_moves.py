@@ -1,15 +1,16 @@
 """Changing all of a Module's Tensors at once: device, dtype, whether they require grad, their gradients.
 
-A parameter keeps its identity, so that optimisers which hold it go on working.
+A parameter keeps its identity, so that optimisers which hold it go on working; but for moves to and from the device "meta".
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 from ..autograd.modes import no_grad
+from ..cautions import caution
+from ..core.meta import is_meta
 from ..devices import device as Device
 from ..dtypes import as_dtype
 from ..dtypes import dtype as DType
@@ -18,7 +19,7 @@ from ..layouts import memory_format as MemoryFormat  # noqa: N812
 from ..ops.creation import empty_like
 from ..tensor import Tensor
 from .module_walk import ModuleWalk
-from .parameter import is_lazy
+from .parameter import Parameter, is_lazy
 
 TO_FORMS = """to() received an invalid combination of arguments - got {}, but expected one of:
  * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, *, \
@@ -37,14 +38,18 @@ class ModuleMoves(ModuleWalk):
     """The part of Module that converts."""
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replaces the values of all parameters, their gradients and all buffers by ``fn(tensor)``."""
+        """Replaces the values of all parameters, their gradients and all buffers by ``fn(tensor)``.
+
+        A parameter that gets data where it had none (the device "meta"), or loses them, becomes a new one.
+        """
+        fn = fn if isinstance(fn, _Conversion) else _Conversion(fn)
         if recurse:
             for module in self.children():
                 module._apply(fn)
         with no_grad():
-            for parameter in self._parameters.values():
+            for name, parameter in self._parameters.items():
                 if parameter is not None:
-                    _replace(parameter, fn)
+                    self._parameters[name] = fn.of_parameter(parameter)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -79,7 +84,7 @@ class ModuleMoves(ModuleWalk):
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise ArgumentTypeError(NOT_FLOATING.format(dtype))
         if dtype is not None and dtype.is_complex:
-            warnings.warn(COMPLEX, stacklevel=2)
+            caution(COMPLEX)
         if device is None and dtype is None and memory_format is None:
             return self
 
@@ -148,18 +153,37 @@ class ModuleMoves(ModuleWalk):
                 parameter.grad.zero_()
 
 
-def _replace(parameter: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
-    # Both results first: a conversion that fails must leave no parameter half converted.
-    gradient = parameter.grad
-    new_gradient = None if gradient is None else fn(gradient)
-    new = fn(parameter)
-    if new is parameter and new_gradient is gradient:
-        return
-    parameter.grad = None
-    parameter.data = new.detach()
-    if gradient is not None and new_gradient is not None:
-        gradient.data = new_gradient.detach()
-        parameter.grad = gradient
+class _Conversion:
+    """A function of Tensors, applied to parameters: one that several modules share stays one."""
+
+    def __init__(self, fn: Callable[[Tensor], Tensor]) -> None:
+        self.fn = fn
+        self.made: dict[int, tuple[Tensor, Tensor]] = {}  # parameters that others took the place of, by id, and these
+
+    def __call__(self, tensor: Tensor) -> Tensor:
+        return self.fn(tensor)
+
+    def of_parameter(self, parameter: Tensor) -> Tensor:
+        """The converted parameter: itself, unless it had data and has none now, or the other way round."""
+        if id(parameter) in self.made:
+            return self.made[id(parameter)][1]
+        # Both results first: a conversion that fails must leave no parameter half converted.
+        gradient = parameter.grad
+        new_gradient = None if gradient is None else self.fn(gradient)
+        new = self.fn(parameter)
+        if new is parameter and new_gradient is gradient:
+            return parameter
+        if not is_lazy(parameter) and is_meta(new) != is_meta(parameter):
+            successor = Parameter(new.detach(), parameter.requires_grad)
+            successor.grad = None if new_gradient is None else new_gradient.detach()
+            self.made[id(parameter)] = parameter, successor
+            return successor
+        parameter.grad = None
+        parameter.data = new.detach()
+        if gradient is not None and new_gradient is not None:
+            gradient.data = new_gradient.detach()
+            parameter.grad = gradient
+        return parameter
 
 
 def _target(args: tuple, kwargs: dict[str, Any]) -> tuple[Any, DType | None, Any]:

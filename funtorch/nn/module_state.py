@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from ..cautions import caution
 from ..errors import ArgumentTypeError, OpError
 from ..utils.hooks import RemovableHandle
 from .module_hooks import ModuleHooks, _add
@@ -95,7 +95,7 @@ class ModuleState(ModuleHooks):
             {'weight': torch.Size([3, 2]), 'bias': torch.Size([3])}
         """
         if args:
-            warnings.warn(POSITIONAL, FutureWarning, stacklevel=2)
+            caution(POSITIONAL, FutureWarning)
             given: Any = (*args, *(destination, prefix, keep_vars)[len(args) :])
             destination, prefix, keep_vars = given
         if destination is None:

@@ -7,9 +7,10 @@ import math
 import jax
 import jax.numpy as jnp
 
-from ..dtypes import default
+from ..dtypes import FROM_NUMPY, default
 from ..errors import ArgumentValueError, OpError
 from .declare import Array, op
+from .number_ranges import check_fits
 from .operands import in_float32, is_inexact, kind_of, number, refuse
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -58,9 +59,21 @@ def leaky_relu(input: Array, negative_slope=0.01):
     return in_float32(lambda x: jnp.where(x > 0, x, x * number(negative_slope, x.dtype)))(input)
 
 
+@jax.custom_jvp
+def _expm1(x: Array) -> Array:
+    return jnp.expm1(x)
+
+
+@_expm1.defjvp
+def _expm1_jvp(primals: tuple, tangents: tuple) -> tuple:
+    # JAX's slope is (e^x - 1) + 1, of which nothing is left far below 0.
+    (x,), (t,) = primals, tangents
+    return _expm1(x), t * jnp.exp(x)
+
+
 def _elu(x: Array, alpha: float, scale: float, rate: float) -> Array:
     below = jnp.where(x > 0, 0, x)  # so that the exponential can't overflow where it isn't used
-    return jnp.where(x > 0, scale * x, (alpha * scale) * jnp.expm1(below * rate))
+    return jnp.where(x > 0, scale * x, (alpha * scale) * _expm1(below * rate))
 
 
 @op(namespace=PURE, inplace=True, out=False)
@@ -119,7 +132,7 @@ def hardtanh(input: Array, min_val=-1.0, max_val=1.0):
         raise ArgumentValueError("min_val cannot be greater than max_val")
     if jnp.issubdtype(input.dtype, jnp.unsignedinteger) and min_val < 0:
         raise OpError("cannot do hardtanh on an unsigned type with negative limits")
-    low, high = number(min_val, input.dtype), number(max_val, input.dtype)
+    low, high = (_fitting(bound, input) for bound in (min_val, max_val))
     return jnp.where(input <= low, low, jnp.where(input >= high, high, input))
 
 
@@ -157,6 +170,13 @@ def softsign(input: Array):
     return in_float32(lambda x: x / (1 + jnp.abs(x)))(floating(input))
 
 
+def _fitting(value: float, x: Array) -> Array:
+    """A number in the type of floats x. Raises RuntimeError where it doesn't fit."""
+    if is_inexact(x):
+        check_fits(value, FROM_NUMPY[x.dtype])
+    return number(value, x.dtype)
+
+
 def floating(x: Array) -> Array:
     """Integers as floats of the default type."""
     return x if is_inexact(x) else x.astype(default().numpy)
@@ -166,11 +186,11 @@ def floating(x: Array) -> Array:
 def softshrink(input: Array, lambd=0.5):
     """z = x - lambda above lambda, x + lambda below -lambda, 0 between. input (*) of floats.
 
-    Raises RuntimeError for a negative ``lambd``.
+    Raises RuntimeError for a negative ``lambd``, or one that the type can't hold.
     """
     refuse("softshrink_check", input, "bic")
-    if lambd < 0:
-        largest = float(jnp.finfo(input.dtype).max)
+    largest = float(jnp.finfo(input.dtype).max)
+    if not 0 <= lambd <= largest:
         raise OpError(f"lambda must be in range [0, {largest:g}] for input dtype {kind_of(input)}, but found {lambd:g}")
     return in_float32(lambda x: jnp.where(x > lambd, x - lambd, jnp.where(x < -lambd, x + lambd, x * 0)))(input)
 
@@ -179,14 +199,15 @@ def softshrink(input: Array, lambd=0.5):
 def hardshrink(input: Array, lambd=0.5):
     """z = x outside of [-lambda, lambda], 0 inside. input (*) of floats."""
     refuse("hardshrink_cpu", input, "bic")
-    return jnp.where((input >= number(-lambd, input.dtype)) & (input <= number(lambd, input.dtype)), 0, input)
+    bound = _fitting(lambd, input)
+    return jnp.where((input >= -bound) & (input <= bound), 0, input)
 
 
 @op(namespace=PURE, inplace=True, out=False)
 def threshold(input: Array, threshold, value):
     """z = x where x > threshold, else ``value``. input (*)."""
     refuse("threshold_cpu", input, "bc")
-    return jnp.where(input <= number(threshold, input.dtype), number(value, input.dtype), input)
+    return jnp.where(in_float32(lambda x: x <= number(threshold, x.dtype))(input), _fitting(value, input), input)
 
 
 @op(alias=("nn.functional.prelu",), out=False)

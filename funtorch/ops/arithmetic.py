@@ -8,12 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dtypes import INTEGER
+from ..core.rounding import HALVES
+from ..dtypes import FROM_NUMPY, INTEGER, float32
 from ..errors import MissingError, OpError
 from ..tensor import Tensor
 from .declare import Array, Operand, function, op
 from .direct import elementwise
-from .operands import holds_zero, in_float32, number, refuse, shown_as, tensor_first, tensor_somewhere, tensors_only
+from .number_ranges import check_fits
+from .operands import holds_zero, in_float32, is_inexact, number, refuse, shown_as, tensor_first, tensor_somewhere, tensors_only
 
 BOOL_MINUS = (
     "{}(): Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
@@ -38,10 +40,25 @@ def _scaled(other: Array, alpha: Any, name: str) -> Array:
     return other * number(alpha, other.dtype)
 
 
+def _sum(input: Array, other: Array, alpha: Any, name: str, sign: int = 1) -> Array:
+    """``input + sign * alpha * other``; of halves in float32, with alpha in their type. Raises RuntimeError where it doesn't fit."""
+    if alpha == 1 and not isinstance(alpha, bool):
+        return input + other if sign > 0 else input - other
+    if other.dtype in HALVES and not isinstance(alpha, (bool, complex)):
+        check_fits(alpha, FROM_NUMPY[other.dtype])
+        alpha = float(number(alpha, other.dtype))
+
+    def total(x: Array, y: Array) -> Array:
+        scaled = _scaled(y, alpha, name)
+        return x + scaled if sign > 0 else x - scaled
+
+    return in_float32(total)(input, other)
+
+
 @op(promote="arith", inplace=True, older=("alpha",), direct=elementwise.add)
 def add(input: Operand, other: Operand, *, alpha=1):
     """Sum: z = x + alpha * y. input (*), other (*): broadcast together; z in their common type."""
-    return input + _scaled(other, alpha, "add")
+    return _sum(input, other, alpha, "add")
 
 
 def _two_bools(input: Any, other: Any, name: str) -> None:
@@ -58,7 +75,7 @@ def _two_bools(input: Any, other: Any, name: str) -> None:
 )  # fmt: skip
 def sub(input: Operand, other: Operand, *, alpha=1):
     """Difference: z = x - alpha * y. input (*), other (*). Raises RuntimeError for bools."""
-    return input - _scaled(other, alpha, "sub")
+    return _sum(input, other, alpha, "sub", -1)
 
 
 def _rsub_operands(input: Any, other: Any, alpha: Any) -> None:
@@ -69,7 +86,7 @@ def _rsub_operands(input: Any, other: Any, alpha: Any) -> None:
 @op(promote="arith", out=False, check=_rsub_operands)
 def rsub(input: Operand, other: Operand, alpha=1):
     """Difference the other way round: z = y - alpha * x. input (*), other (*). Raises RuntimeError for bools."""
-    return other - _scaled(input, alpha, "rsub")
+    return _sum(other, input, alpha, "rsub", -1)
 
 
 @op(
@@ -195,6 +212,12 @@ def square(input: Array):
     return x * x
 
 
+def _as_number(value: Any, input: Array) -> Any:
+    """A factor, of which a bool is 0 or 1. Raises RuntimeError where the type in which is computed can't hold it."""
+    check_fits(value, float32 if input.dtype in HALVES else FROM_NUMPY[input.dtype])
+    return int(value) if isinstance(value, bool) or not is_inexact(input) else value
+
+
 def _three_tensors(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     tensors_only("addcmul", ("input", "tensor1", "tensor2"))(input, tensor1, tensor2)
 
@@ -203,6 +226,7 @@ def _three_tensors(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
 def addcmul(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
     """z = x + value * a * b. input (*), tensor1 (*), tensor2 (*): broadcast together. Raises NotImplementedError for bools."""
     refuse("addcmul", input, "b")
+    value = _as_number(value, input)
     return in_float32(lambda x, a, b: x + _scaled(a, value, "addcmul") * b)(input, tensor1, tensor2)
 
 
@@ -218,6 +242,7 @@ def _a_true_quotient(input: Any, tensor1: Any, tensor2: Any, value: Any) -> None
 @op(promote="arith", inplace=True, check=_a_true_quotient, older=("value",))
 def addcdiv(input: Operand, tensor1: Operand, tensor2: Operand, *, value=1):
     """z = x + value * a / b. input (*), tensor1 (*), tensor2 (*). Raises RuntimeError for the quotient of two integers."""
+    value = _as_number(value, input)
     return in_float32(lambda x, a, b: x + _scaled(a, value, "addcdiv") / b)(input, tensor1, tensor2)
 
 
@@ -237,18 +262,21 @@ def _one_type(input: Any, end: Any, weight: Any) -> None:
 def lerp(input: Operand, end: Operand, weight: Operand):
     """Linear interpolation: z = x + w (y - x). input (*), end (*), weight: number or (*). Raises RuntimeError for mixed types."""
     refuse("lerp", input, "bi")
-    near = input + weight * (end - input)
+    return in_float32(_between)(input, end, weight)
+
+
+def _between(x: Array, y: Array, w: Array) -> Array:
     # From the end's side where w is large, so that w = 1 gives the end exactly.
-    return jnp.where(jnp.abs(weight) < 0.5, near, end - (end - input) * (1 - weight))
+    return jnp.where(jnp.abs(w) < 0.5, x + w * (y - x), y - (y - x) * (1 - w))
 
 
 @op(promote="float", inplace=True)
 def deg2rad(input: Operand):
     """Degrees to radians: z = x pi / 180. input (*)."""
-    return input * number(np.pi / 180, input.dtype)
+    return in_float32(lambda x: x * number(np.pi / 180, x.dtype))(input)
 
 
 @op(promote="float", inplace=True)
 def rad2deg(input: Operand):
     """Radians to degrees: z = x 180 / pi. input (*)."""
-    return input * number(180 / np.pi, input.dtype)
+    return in_float32(lambda x: x * number(180 / np.pi, x.dtype))(input)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..cautions import caution, caution_once
+from ..core import casting
 from ..core.call import call
 from ..core.handle import Handle, in_place_allowed
 from ..core.op import Op
@@ -14,6 +15,7 @@ from ..core.state import state
 from ..core.writing import write
 from ..dtypes import FROM_NUMPY, INTEGER, bool_, can_cast, dtype
 from ..errors import ArgumentTypeError, OpError
+from .across_meta import check_same_place
 
 TYPE_NAMES = {
     "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
@@ -100,10 +102,11 @@ def assign(target: Handle, result: Any, name: str) -> Any:
     """Write the result of an in-place op ``name`` into ``target``, and return ``target``.
 
     Raises RuntimeError if ``target`` is a leaf that requires grad, if it would have to be broadcast, or if the result's
-    type is of a higher category than the target's.
+    type is of a higher category than the target's, or if one of the two has no data.
     """
     in_place_allowed(target, name, state.grad)
     result = _in_layout_of(target, result, name)
+    check_same_place(target, result, name)
     have, new = target._payload, result._payload
     if new.shape != have.shape:
         raise OpError(f"{name}(): output with shape {list(have.shape)} doesn't match the broadcast shape {list(new.shape)}")
@@ -161,7 +164,8 @@ def overwrite(fn: Callable, name: str) -> Callable:
         if not isinstance(input, Handle):
             raise ArgumentTypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         in_place_allowed(input, name, state.grad)
-        return assign(input, fn(input, *args, **kwargs), name)
+        found = casting.uncast(fn, input, *args, **kwargs) if casting.active else fn(input, *args, **kwargs)
+        return assign(input, found, name)
 
     in_place.__name__ = in_place.__qualname__ = name
     in_place.__module__ = fn.__module__
@@ -172,7 +176,8 @@ def overwrite(fn: Callable, name: str) -> Callable:
 def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
     """Write a result, or each of several, into ``out=``; an ``out`` of another shape is resized.
 
-    Raises RuntimeError if the result can't be cast to the type of ``out``, or (``exact``) is of another type.
+    Raises RuntimeError if the result can't be cast to the type of ``out``, (``exact``) is of another type, or has data where
+    ``out`` has none.
     """
     exact = exact or name.lstrip("_") in EXACT
     if isinstance(result, tuple):
@@ -191,6 +196,7 @@ def into(out: Any, result: Any, name: str, exact: bool = False) -> Any:
             "arguments requires grad."
         )
     result = _in_layout_of(out, result, name)
+    check_same_place(out, result, name)
     if exact:
         _same_type(out, result, name)
     result = cast(result, out.dtype) if name in ANY else _fitting(result, out._payload.dtype, name)

@@ -17,8 +17,8 @@ from .declare import Array, function, op
 from .direct import losses
 from .loss_reduction import reduced, reduction_of
 from .normalised import _log_normalised
-from .operands import in_float32, is_floating, kind_of, refuse
-from .picking import UNSIGNED, known
+from .operands import in_common, in_float32, is_floating, kind_of, refuse, seen
+from .picking import UNSIGNED
 
 CLASS_WEIGHTS = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
 
@@ -28,7 +28,7 @@ def _check_classes(input: Any, target: Any, weight: Any, ignore_index: int, *res
     shape = value_of(input).shape
     if not shape or value_of(target).dtype.kind not in "iu":
         return
-    values = known(target)
+    values = seen(target)
     if values is None or not values.size:
         return
     classes = shape[0 if len(shape) == 1 else 1] if len(shape) else 0
@@ -159,7 +159,7 @@ def _of_probabilities(x: Array, y: Array, weight: Array | None, ignore_index: in
         losses = -jnp.sum(terms, axis=axis)
         return jnp.sum(losses) / (x.size // classes) if reduction == "mean" else reduced(losses, reduction)
 
-    return computed(x, y, weight, loss)
+    return in_common(loss)(*[a for a in (x, y, weight) if a is not None])
 
 
 @function("nn.functional")

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.handle import Handle, value_of
+from ..core.meta import NO_DATA, is_meta
 from ..core.promotion import result_type
 from ..dtypes import FLOAT, INTEGER
-from ..errors import ArgumentTypeError, OpError
+from ..errors import ArgumentTypeError, MissingError, OpError
 from ..tensor import Tensor
 from .assignment import TYPE_NAMES
 from .declare import Array, Operand, function, op
@@ -152,10 +153,15 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 @function(method=True)
 def equal(input: Any, other: Any) -> bool:
-    """Whether two Tensors have the same size and elements, as a Python bool. input (*), other (*). Raises TypeError."""
+    """Whether two Tensors have the same size and elements, as a Python bool. input (*), other (*).
+
+    Raises TypeError for what is no Tensor, NotImplementedError for Tensors without data (the device "meta").
+    """
     for position, (name, x) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(x, Handle):
             raise ArgumentTypeError(f"equal(): argument '{name}' (position {position}) must be Tensor, not {type(x).__name__}")
+    if is_meta(input) or is_meta(other):
+        raise MissingError(f"equal(): {NO_DATA}")
     if value_of(input).shape != value_of(other).shape:
         return False
     return bool(eq(input, other).all())

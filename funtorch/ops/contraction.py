@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..core import casting
 from ..core.dims import wrap_dim
 from ..core.handle import Handle
 from ..core.promotion import result_type
@@ -118,6 +119,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         x_dims, y_dims = tuple(range(-dims, 0)), tuple(range(dims))
     if len(x_dims) != len(y_dims):
         raise OpError("both dimension lists should have same length")
+    left = max(a.dim(), b.dim()) - len(x_dims)  # without dimensions left it is no product of matrices
+    if casting.active and out is None and left > 0:
+        a, b = casting.cast_arguments("mm", (a, b))
     return _tensordot(a, b, x_dims, y_dims, out=out)
 
 

@@ -22,9 +22,9 @@ from ..errors import ArgumentTypeError, MissingError, OpError
 from ..layouts import memory_format
 from ..tensor import Tensor
 from . import registry
+from .across_meta import dropped
 from .assignment import TYPE_NAMES, cast
 from .declare import function
-from .placing import without_data
 
 _CLONE = Op(lambda x: x, "clone")
 _RANKS = {"channels_last": 4, "channels_last_3d": 5}
@@ -73,12 +73,13 @@ def _moved(x: Any, where: device, copy: bool) -> Any:
 
 
 def _across_meta(x: Tensor, where: device, copy: bool) -> Tensor:
-    """To "meta", where the data are dropped. Raises NotImplementedError for the way back."""
+    """To "meta", where the data are dropped. Raises NotImplementedError for the way back, RuntimeError for no such device."""
     if where.type != "meta":
+        jax_device(where)
         raise MissingError(f"{NO_DATA} Please use torch.nn.Module.to_empty() instead of .to() when moving a module from meta.")
     if is_meta(x):
         return clone(x) if copy else x
-    return without_data(tuple(x.shape), x.dtype.numpy)
+    return dropped(x)
 
 
 class _Move(Op):
@@ -187,12 +188,13 @@ _LEGACY = {f"torch.{name}Tensor": kind for kind, name in TYPE_NAMES.items()} | {
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this Tensor's type, or, given one, this Tensor converted to it."""
     if dtype is None:
-        return f"torch.{'cuda.' if self.is_cuda else 'meta.' if is_meta(self) else ''}{TYPE_NAMES[self.dtype.name]}Tensor"
+        where = "cuda." if self.is_cuda else "meta." if is_meta(self) else ""
+        return f"torch.{where}{'sparse.' if self.is_sparse else ''}{TYPE_NAMES[self.dtype.name]}Tensor"
     if getattr(dtype, "is_cuda", False):  # torch.cuda.FloatTensor and its kin
         self = to(self, "cuda")
     dtype = getattr(dtype, "tensor_dtype", dtype)
     if isinstance(dtype, str):
-        found = _LEGACY.get(dtype.replace("torch.cuda.", "torch."))
+        found = _LEGACY.get(dtype.replace("torch.cuda.", "torch.").replace("torch.sparse.", "torch."))
         if found is None:
             raise ArgumentTypeError(f"invalid type: '{dtype}'")
         if dtype.startswith("torch.cuda."):
@@ -224,12 +226,16 @@ for _name, _method in (("type_as", type_as), ("type", type_), ("cpu", cpu), ("cu
 
 
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """``self``: host memory is not pinned here, and copies to a device do not need it."""
+    """``self``: host memory is not pinned here, and copies to a device do not need it. Raises RuntimeError without data."""
+    if is_meta(self):
+        raise OpError(f"pin_memory(): cannot pin '{type_(self)}': only dense CPU tensors can be pinned")
     return self
 
 
 def share_memory_(self: Tensor) -> Tensor:
-    """``self``: arrays are immutable, and other processes get copies."""
+    """``self``: arrays are immutable, and other processes get copies. Raises RuntimeError without data."""
+    if is_meta(self):
+        raise OpError("share_memory_(): only available on CPU, not for a Tensor without data (the device 'meta')")
     return self
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.dims import wrap_dim
 from ..core.views import alias
 from ..tensor import Tensor
 from .assignment import into
 from .broadcasting import expand
+from .complex_numbers import view_as_complex, view_as_real
 from .conversion import clone
 from .declare import function
 from .diagonals import diagonal
 from .permuting import permute, t, transpose
 from .reshaping import view
+from .sparse_methods import PLACES, deferred
 from .splitting import select, split, split_with_sizes, unbind
 from .squeezing import squeeze, unsqueeze
 from .strided import as_strided, unfold
@@ -27,10 +30,16 @@ def _detach(input: Tensor) -> Tensor:
     return input.detach()
 
 
+def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+    return input[(slice(None),) * wrap_dim(dim, input.dim()) + (slice(start, end, step),)]
+
+
 _VIEWS: dict[str, Callable] = {
     "alias": _alias, "as_strided": as_strided, "detach": _detach, "diagonal": diagonal, "expand": expand, "permute": permute,
-    "select": select, "split": split, "split_with_sizes": split_with_sizes, "squeeze": squeeze, "t": t,
+    "select": select, "slice": _slice, "split": split, "split_with_sizes": split_with_sizes, "squeeze": squeeze, "t": t,
     "transpose": transpose, "unbind": unbind, "unfold": unfold, "unsqueeze": unsqueeze, "view": view,
+    "view_as_complex": view_as_complex, "view_as_real": view_as_real,
+    **{name: deferred("conversion", name) for name in PLACES},
 }  # fmt: skip
 
 

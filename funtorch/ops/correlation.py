@@ -10,7 +10,7 @@ from ..core.dims import wrap_dim
 from ..core.handle import Handle
 from ..errors import OpError
 from .declare import Array, op
-from .operands import is_inexact, seen
+from .operands import is_inexact, kind_of, seen
 
 
 def _check_weights(input: Any, correction: Any, fweights: Any, aweights: Any) -> None:
@@ -94,7 +94,7 @@ def _cross(x: Array, y: Array, dim: int) -> Array:
 def cross(input: Array, other: Array, dim=None):
     """Cross product of vectors along a dimension of size 3 (the first such one if not given). input (*), other (*).
 
-    Raises RuntimeError if there's no such dimension or the shapes don't fit.
+    Raises RuntimeError if there's no such dimension, or the shapes or types don't fit.
     """
     if input.ndim != other.ndim:
         raise OpError(f"linalg.cross: inputs must have the same number of dimensions. Got {input.ndim} and {other.ndim}")
@@ -108,5 +108,6 @@ def cross(input: Array, other: Array, dim=None):
         raise OpError(
             f"linalg.cross: inputs dimension {axis} must have length 3. Got {input.shape[axis]} and {other.shape[axis]}"
         )
-    kind = jnp.promote_types(input.dtype, other.dtype)
-    return _cross(input.astype(kind), other.astype(kind), axis)
+    if input.dtype != other.dtype:
+        raise OpError(f"expected scalar type {kind_of(input)} but found {kind_of(other)}")
+    return _cross(input, other, axis)

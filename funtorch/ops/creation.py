@@ -24,7 +24,7 @@ from .arguments import static
 from .assignment import cast
 from .declare import function
 from .number_ranges import check_fits
-from .placing import on_meta, place, size_of, to_out, without_data
+from .placing import on_meta, place, place_made, size_of, to_out, without_data
 
 
 def _filled(size: tuple, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
@@ -55,7 +55,7 @@ def zeros(
         from ..sparse.creation import zeros as sparse_zeros
 
         return sparse_zeros(size_of(sizes, "zeros", size), dtype, layout, requires_grad, device)
-    return to_out(out, _filled(size_of(sizes, "zeros", size), 0, dtype, device, requires_grad))
+    return to_out(out, _filled(size_of(sizes, "zeros", size), 0, dtype, device, requires_grad), device)
 
 
 @function()
@@ -70,7 +70,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Ones of a size: ``ones(2, 3)``. dtype: the default one unless given."""
-    return to_out(out, _filled(size_of(sizes, "ones", size), 1, dtype, device, requires_grad))
+    return to_out(out, _filled(size_of(sizes, "ones", size), 1, dtype, device, requires_grad), device)
 
 
 @function()
@@ -86,7 +86,7 @@ def empty(
     memory_format: Any = None,
 ) -> Tensor:
     """A Tensor of a size whose values nobody should read: here, zeros."""
-    return to_out(out, _filled(size_of(sizes, "empty", size), 0, dtype, device, requires_grad))
+    return to_out(out, _filled(size_of(sizes, "empty", size), 0, dtype, device, requires_grad), device)
 
 
 @function()
@@ -108,7 +108,8 @@ def full(
         return cast(fill_value, kind).reshape(()).expand(shape).clone()
     value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
     kind = (fill_value.dtype if isinstance(fill_value, Tensor) else dtypes.of_scalar(value)) if dtype is None else as_dtype(dtype)
-    return to_out(out, place(np.full(shape, _element(value, kind)), device, requires_grad))
+    element = _element(value, kind)
+    return to_out(out, place_made(lambda: np.full(shape, element), shape, kind.numpy, device, requires_grad), device)
 
 
 def _element(value: Any, kind: DType) -> np.ndarray:
@@ -127,7 +128,8 @@ def _like(input: Tensor, value: Any, dtype: Any, device: Any, requires_grad: boo
 
         return sparse_zeros_like(input, dtype, requires_grad, name)
     kind = input.dtype if dtype is None else as_dtype(dtype)
-    made = place(np.full(value_of(input).shape, _element(value, kind)), input.device if device is None else device)
+    shape, element = value_of(input).shape, _element(value, kind)
+    made = place_made(lambda: np.full(shape, element), shape, kind.numpy, input.device if device is None else device)
     made = _batched_like(made, input)
     return made.requires_grad_() if requires_grad else made
 
@@ -216,7 +218,8 @@ def eye(
     """Ones on the diagonal, zeros elsewhere: shape (n, m), or (n, n). Raises RuntimeError for a negative size."""
     size = size_of((n, n if m is None else m), "eye")
     kind = dtypes.default() if dtype is None else as_dtype(dtype)
-    return to_out(out, place(np.eye(*size, dtype=kind.numpy), device, requires_grad))
+    made = place_made(lambda: np.eye(*size, dtype=kind.numpy), size, kind.numpy, device, requires_grad)
+    return to_out(out, made, device)
 
 
 def is_tensor(obj: Any) -> bool:

@@ -14,7 +14,7 @@ from ..tensor import Tensor
 from .activation import PURE
 from .declare import Array, function, op
 from .loss_reduction import reduced, reduction_of
-from .operands import in_float32, kind_of, refuse
+from .operands import in_float32, kind_of, refuse, seen
 from .picking import known
 
 # Stands for log 0. It's finite, so that its gradient is 0, not NaN; a loss beyond IMPOSSIBLE has no alignment at all.
@@ -118,18 +118,18 @@ def _check(log_probs: Any, targets: Any, lengths: Any, label_lengths: Any, blank
             raise OpError(f"{name} must be integral")
         if given.numel() != batch:
             raise OpError(f"{name} must be of size batch_size")
-        values = known(given)
-        if values is not None and values.min() < 0:
+        values = seen(given)
+        if values is not None and values.min(initial=0) < 0:
             raise OpError(f"Expected {name} to have value at least 0, but got value {values.min()} {CHECKING}")
     if not 0 <= blank < classes:
         raise OpError("blank must be in label range")
-    longest = known(lengths)
-    if longest is not None and longest.max() > time:
+    longest = seen(lengths)
+    if longest is not None and longest.max(initial=0) > time:
         raise OpError(f"Expected input_lengths to have value at most {time}, but got value {longest.max()} {CHECKING}")
-    _check_targets(targets, batch, known(label_lengths))
+    _check_targets(targets, batch, label_lengths)
 
 
-def _check_targets(targets: Any, batch: int, lengths: np.ndarray | None) -> None:
+def _check_targets(targets: Any, batch: int, label_lengths: Any) -> None:
     """The labels are one row for each sequence, at least as long as the longest, or all of them in a row."""
     if not 1 <= targets.dim() <= 2:
         raise OpError(
@@ -138,13 +138,13 @@ def _check_targets(targets: Any, batch: int, lengths: np.ndarray | None) -> None
     size, where = targets.shape[0], "at dimension 0, but got size"
     if targets.dim() == 2 and size != batch:
         raise OpError(f"Expected tensor to have size {batch} {where} {size} for argument #2 'targets' {CHECKING}")
-    if lengths is None:
-        return
-    if targets.dim() == 1 and size != lengths.sum():
+    lengths = known(label_lengths)
+    if targets.dim() == 1 and lengths is not None and size != lengths.sum():
         raise OpError(f"Expected tensor to have size {lengths.sum()} {where} {size} for argument #2 'targets' {CHECKING}")
-    if targets.dim() == 2 and lengths.max() > targets.shape[1]:
+    longest = seen(label_lengths)
+    if targets.dim() == 2 and longest is not None and longest.max(initial=0) > targets.shape[1]:
         raise OpError(
-            f"Expected tensor to have size at least {lengths.max()} at dimension 1, but got size {targets.shape[1]} for argument "
+            f"Expected tensor to have size at least {longest.max()} at dimension 1, but got size {targets.shape[1]} for argument "
             f"#2 'targets' {CHECKING}"
         )
 

@@ -187,6 +187,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> 
             raise OpError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(x._payload)}")
         if x.dim() < 2:
             raise OpError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
+    if x1.dtype != x2.dtype:
+        raise OpError(f"expected scalar type {kind_of(x1._payload)} but found {kind_of(x2._payload)}")
     if x1.shape[-1] != x2.shape[-1]:
         raise OpError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     for back in range(3, min(x1.dim(), x2.dim()) + 1):

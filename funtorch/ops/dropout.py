@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ..cautions import caution
 from ..core.meta import is_meta
 from ..core.rounding import HALVES
+from ..dtypes import bool_
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 from . import registry
 from .activation import PURE
 from .assignment import TYPE_NAMES
-from .creation import zeros
+from .creation import ones, zeros
 from .declare import Array, function, op
 from .placing import without_data
 from .random import bernoulli_mask, in_memory_order
@@ -147,9 +148,9 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     """Dropout of whole channels. input (N, C, H, W) of floats, or (N, C, L) with a warning; other arguments: as in `dropout`."""
     _check_probability(p)
     if input.dim() not in (3, 4):
-        warnings.warn(TOO_SMALL.format("dropout2d", input.dim(), 2, 3, 4), stacklevel=2)
+        caution(TOO_SMALL.format("dropout2d", input.dim(), 2, 3, 4))
     if input.dim() == 3:
-        warnings.warn(WITHOUT_BATCH, stacklevel=2)
+        caution(WITHOUT_BATCH)
     return _dropped(masked, input, p, training, inplace, True)
 
 
@@ -158,7 +159,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     """Dropout of whole channels. input (N, C, D, H, W) or (C, D, H, W) of floats; other arguments: as in `dropout`."""
     _check_probability(p)
     if input.dim() not in (4, 5):
-        warnings.warn(TOO_SMALL.format("dropout3d", input.dim(), 3, 4, 5), stacklevel=2)
+        caution(TOO_SMALL.format("dropout3d", input.dim(), 3, 4, 5))
     return _with_batch(input, 5, p, training, inplace)
 
 
@@ -181,3 +182,25 @@ _torch_form("dropout", masked, False)
 _torch_form("feature_dropout", masked, True)
 _torch_form("alpha_dropout", masked_like_selu, False)
 _torch_form("feature_alpha_dropout", masked_like_selu, True)
+
+
+@function()
+def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+    """Dropout, with the mask that it drew.
+
+    Args:
+        input: (*) of floats.
+        p: in [0, 1].
+        train: if False, nothing is dropped; None means True.
+
+    Returns:
+        (*), and its mask of bools, True where an element was kept.
+
+    Raises RuntimeError for ``p`` outside of [0, 1].
+    """
+    if not 0 <= p <= 1:
+        raise OpError(f"native_dropout(): bernoulli_ expects p to be in [0, 1], but got p={1 - p}")
+    if train is False or not input.numel():
+        return input.clone(), ones(input.shape, dtype=bool_)
+    mask = in_memory_order(input, lambda shape: _mask(input, shape, p))
+    return masked(input, mask, float(p)), mask.to(bool_)

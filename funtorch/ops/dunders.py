@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from . import registry
 # operator -> (function, whether the operands change sides)
 BINARY = {
     "__add__": ("add", False), "__radd__": ("add", True), "__sub__": ("sub", False), "__rsub__": ("sub", True),
-    "__mul__": ("mul", False), "__rmul__": ("mul", False), "__truediv__": ("div", False), "__rtruediv__": ("div", True),
-    "__rdiv__": ("div", True),
+    "__mul__": ("mul", False), "__rmul__": ("mul", False), "__truediv__": ("div", False),
     "__floordiv__": ("floor_divide", False), "__rfloordiv__": ("floor_divide", True),
     "__mod__": ("remainder", False), "__rmod__": ("remainder", True), "__pow__": ("pow", False), "__rpow__": ("pow", True),
     "__matmul__": ("matmul", False), "__rmatmul__": ("matmul", True),
@@ -57,6 +56,14 @@ def _binary(operator: str, name: str, swapped: bool) -> Callable:
     return method
 
 
+def _divided(self: Any, other: Any) -> Any:
+    """A number by a Tensor: PyTorch takes the reciprocal first, and rounds it."""
+    if not isinstance(other, _OPERANDS):
+        return NotImplemented
+    inverse = registry.names("torch")["reciprocal"](self)
+    return inverse if other.__class__ in (int, float) and other == 1 else inverse * other
+
+
 def _unary(operator: str, name: str) -> Callable:
     def method(self: Any) -> Any:
         if operator == "__invert__" and self.dtype.category > INTEGER:
@@ -79,7 +86,22 @@ def _in_place(operator: str, name: str) -> Callable:
 
 for _operator, (_name, _swapped) in BINARY.items():
     setattr(Tensor, _operator, _binary(_operator, _name, _swapped))
+for _operator in ("__rtruediv__", "__rdiv__"):
+    setattr(Tensor, _operator, _divided)
 for _operator, _name in IN_PLACE.items():
     setattr(Tensor, _operator, _in_place(_operator, _name))
 for _operator, _name in UNARY.items():
     setattr(Tensor, _operator, _unary(_operator, _name))
+
+
+def _reversed(self: Any) -> Any:
+    """The rows from the last to the first: a Tensor."""
+    return registry.names("torch")["flip"](self, (0,)) if self.dim() else self
+
+
+def _no_deletion(self: Any, index: Any) -> NoReturn:
+    raise ArgumentTypeError("Tensor does not support deleting items")
+
+
+for _operator, _method in (("__reversed__", _reversed), ("__delitem__", _no_deletion)):
+    setattr(Tensor, _operator, _method)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import casting
+from ..dtypes import FROM_NUMPY, promote_types
 from ..errors import ArgumentValueError, OpError
 from .declare import Arrays, function, op
 from .operands import is_floating, kind_of, refuse
@@ -77,6 +78,9 @@ def _einsum(operands: Arrays, equation):
     """Sum of products in Einstein's notation."""
     terms, output = _parsed(equation, len(operands))
     _check_sizes(terms, output, operands)
+    if not _contracts(equation, len(operands)):  # an elementwise product
+        common = functools.reduce(promote_types, [FROM_NUMPY[np.dtype(a.dtype)] for a in operands]).numpy
+        operands = [a.astype(common) for a in operands]
     kind = operands[0].dtype
     for a in operands[1:]:
         if a.dtype != kind:

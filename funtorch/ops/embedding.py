@@ -11,6 +11,7 @@ import numpy as np
 from ..core.direct import Direct
 from ..core.gathered import Gathered
 from ..core.handle import Handle, value_of
+from ..core.levels import WRAPPED
 from ..core.rescaling import note_rescaled
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError, TracedValueError
 from . import registry
@@ -21,7 +22,7 @@ from .declare import Array, function, op
 from .direct import layers
 from .gathering import INDEX, outside
 from .norms import vector_norm
-from .operands import in_float32
+from .operands import in_float32, seen
 from .picking import known
 
 INDEX_TYPE = (
@@ -96,8 +97,9 @@ def rescaled(weight: Array, index: Array, max_norm, norm_type):
 
 
 def rescale(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
-    """Scale down the rows of a table that are in ``index``, in place."""
-    update(weight, rescaled(weight, index, float(max_norm), float(norm_type)))
+    """Scale down the rows of a table that are in ``index``, in place. Their derivatives stay what they were, in either mode."""
+    table = weight.detach() if type(value_of(weight)) in WRAPPED else weight
+    update(table, rescaled(table, index, float(max_norm), float(norm_type)))
     note_rescaled(weight)
 
 
@@ -186,11 +188,11 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
         raise ArgumentTypeError(f"one_hot(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if value_of(input).dtype != np.int64:
         raise OpError("one_hot is only applicable to index tensor of type LongTensor.")
-    values = known(input)
+    values = seen(input)
     if not input.numel():
         if num_classes <= 0:
             raise OpError("Can not infer total number of classes from empty tensor.")
-    elif values is not None:
+    elif values is not None and values.size:
         if values.min() < 0:
             raise OpError("Class values must be non-negative.")
         if num_classes >= 0 and values.max() >= num_classes:
@@ -198,6 +200,7 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
     if num_classes < -1:
         raise OpError("Class values must be smaller than num_classes.")
     if num_classes < 0:
+        values = known(input)
         if values is None:
             raise TracedValueError(NO_SIZE)
         num_classes = int(values.max()) + 1

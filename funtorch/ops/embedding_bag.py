@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution
 from ..dtypes import int32, int64
 from ..errors import ArgumentValueError, MissingError, OpError
 from . import registry
 from .activation import PURE
 from .declare import Array, function, op
 from .embedding import check_table_index, embedding, rescale, rows_of
+from .operands import seen
 from .picking import known
 
 SWAPPED = (
@@ -25,7 +26,7 @@ SWAPPED = (
 
 def _check_bags(input: Any, weight: Any, *rest: Any) -> None:
     check_table_index(input, weight, "embedding_bag")
-    values = known(input)
+    values = seen(input)
     size = weight.shape[0]
     if values is None or not values.size:
         return
@@ -61,12 +62,17 @@ def _largest(rows: Array, bag: Array, there: Array, bags: int) -> Array:
     """The largest element of each bag, 0 for an empty one; of equal ones the first gets the gradient."""
     if not rows.shape[0]:
         return jnp.zeros((bags, rows.shape[1]), rows.dtype)
+    first = first_largest(rows, bag, there, bags)
+    found = jnp.take_along_axis(rows, jnp.clip(first, 0, rows.shape[0] - 1), axis=0)
+    return jnp.where(first < rows.shape[0], found, 0)
+
+
+def first_largest(rows: Array, bag: Array, there: Array, bags: int) -> Array:
+    """The row that holds the largest element of each bag, by column; the number of rows where a bag has none. (B, D)."""
     held = jnp.where(there[:, None], rows, -jnp.inf)
     top = jax.ops.segment_max(jax.lax.stop_gradient(held), bag, bags)
     place = jnp.where((held == top[bag]) & there[:, None], jnp.arange(rows.shape[0])[:, None], rows.shape[0])
-    first = jax.ops.segment_min(place, bag, bags)
-    found = jnp.take_along_axis(rows, jnp.clip(first, 0, rows.shape[0] - 1), axis=0)
-    return jnp.where(first < rows.shape[0], found, 0)
+    return jax.ops.segment_min(place, bag, bags)
 
 
 def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
@@ -142,7 +148,7 @@ def embedding_bag(
         NotImplementedError: ``per_sample_weights`` with another mode.
     """
     if weight.dtype is int64 and input.is_floating_point():
-        warnings.warn(SWAPPED, stacklevel=2)
+        caution(SWAPPED)
         input, weight = weight, input
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ArgumentValueError(
@@ -160,6 +166,11 @@ def embedding_bag(
         raise MissingError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
             f"mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        raise OpError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but "
+            f"type {weight.type()} does not equal {per_sample_weights.type()} (while checking arguments for embedding_bag)"
         )
     if max_norm is not None:
         _check_bags(places, weight)

@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.rounding import HALVES
 from .declare import Array, Operand, op
 from .direct import elementwise
-from .operands import in_float32, number, refuse, tensor_somewhere, tensors_only
+from .operands import in_float32, number, refuse, rounded_to, tensor_somewhere, tensors_only
 
 
 @op(promote="float", inplace=True)
@@ -139,17 +140,23 @@ def _logit(x: Array, eps: Any) -> Array:
 def xlogy(input: Operand, other: Operand):
     """z = x log(y), and 0 where x is 0. input (*), other (*)."""
     refuse("xlogy", input, "c")
-    return in_float32(lambda x, y: _times_log(x, y, jnp.log, 0))(*jnp.broadcast_arrays(input, other))
+    return _times_log(input, other, jnp.log, 0)
 
 
 @op(promote="float", namespace="special", check=tensor_somewhere("xlog1py"))
 def xlog1py(input: Operand, other: Operand):
     """z = x log(1 + y), and 0 where x is 0. input (*), other (*)."""
     refuse("xlog1py", input, "c")
-    return in_float32(lambda x, y: _times_log(x, y, jnp.log1p, 1))(*jnp.broadcast_arrays(input, other))
+    return _times_log(input, other, jnp.log1p, 1)
 
 
-def _times_log(x: Array, y: Array, log: Any, shift: float) -> Array:
-    """x log(y + shift), whose product with an infinite logarithm is 0 where x is 0."""
-    empty = (x == 0) & ((y <= -shift) | (y == jnp.inf))
-    return jnp.where(empty, 0, x * log(jnp.where(empty, 1, y)))
+def _times_log(input: Array, other: Array, log: Any, shift: float) -> Array:
+    """x log(y + shift), whose product with an infinite logarithm is 0 where x is 0; the logarithm is rounded to the half of halves."""
+    half = input.dtype if input.dtype in HALVES else None
+
+    def product(x: Array, y: Array) -> Array:
+        empty = (x == 0) & ((y <= -shift) | (y == jnp.inf))
+        logarithm = log(jnp.where(empty, 1, y))
+        return jnp.where(empty, 0, x * (logarithm if half is None else rounded_to(half, logarithm)))
+
+    return in_float32(product)(*jnp.broadcast_arrays(input, other))

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..core.call import call
 from ..core.handle import Handle, in_place_allowed, value_of
-from ..core.meta import NO_DATA, is_meta
 from ..core.op import Op
 from ..core.promotion import NUMBERS, scalar
 from ..core.state import state
 from ..core.writing import write
 from ..dtypes import FLOAT, INTEGER, dtype
-from ..errors import ArgumentTypeError, MissingError, OpError
+from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
 from . import registry
+from .across_meta import beside
 from .assignment import cast, check_overlap
 from .broadcasting import fitted, mismatch
 from .declare import function
@@ -36,6 +36,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
     Raises:
         RuntimeError: if ``src`` can't be broadcast, or this Tensor is a leaf that requires grad.
+        NotImplementedError: if ``src`` has no data (the device "meta"), and this Tensor has.
     """
     if isinstance(src, NUMBERS):
         src = Tensor._of_numpy(np.array(src))
@@ -46,10 +47,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     sizes = tuple(value_of(self).shape)
     _check_broadcast(tuple(src.shape), sizes)
     check_overlap(self, "copy_")
-    if is_meta(src) and not is_meta(self):
-        raise MissingError(NO_DATA)
-    if src is not self and not is_meta(self):
-        write(self, call(fitted(sizes), (cast(src, self.dtype),)))
+    if src is not self:
+        write(self, call(fitted(sizes), (cast(beside(self, src), self.dtype),)))
     return self
 
 

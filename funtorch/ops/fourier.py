@@ -213,7 +213,7 @@ def ifftshift(input: Array, dim=None):
 def _frequencies(at: np.ndarray, n: int, d: float, options: tuple) -> Any:
     out, dtype, device, requires_grad = options
     kind = dtypes.default() if dtype is None else as_dtype(dtype)
-    return to_out(out, place((at / (n * d)).astype(kind.numpy) if n else np.zeros(0, kind.numpy), device, requires_grad))
+    return to_out(out, place((at / (n * d)).astype(kind.numpy) if n else np.zeros(0, kind.numpy), device, requires_grad), device)
 
 
 @function("fft")

@@ -17,14 +17,14 @@ from .broadcasting import mismatch
 from .declare import Array, function, op
 from .found_places import ROWS, no_size, recorded_places
 from .kept import kept
-from .picking import known
+from .operands import seen
 
 INDEX = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
 
 
 def outside(index: Any, size: int, negative: bool = False) -> int | None:
     """An index outside of 0 to ``size`` - 1 (or -``size``, where ``negative`` ones count from the end), if there is one."""
-    values = known(index)
+    values = seen(index)
     if values is None or values.size == 0:
         return None
     low, high = (values.item(),) * 2 if values.size == 1 else (int(values.min()), int(values.max()))

@@ -16,6 +16,7 @@ from ..core.writing import scatter, write
 from ..dtypes import FROM_NUMPY
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
+from .across_meta import beside
 from .assignment import TYPE_NAMES, cast, check_overlap
 from .broadcasting import expanded
 from .filling import fill_value
@@ -43,7 +44,10 @@ def getitem(self: Tensor, index: Any) -> Tensor:
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
-    """Write ``value`` to the elements that ``index`` names: broadcast, and converted where PyTorch converts."""
+    """Write ``value`` to the elements that ``index`` names: broadcast, and converted where PyTorch converts.
+
+    Raises NotImplementedError for a Tensor without data (the device "meta") if this one has them.
+    """
     found = parse(tuple(form_of(self).shape), index)
     picked = any(p is not None for p in found.pickers)
     in_place_allowed(self, "__setitem__", state.grad)
@@ -84,7 +88,7 @@ def _value(self: Tensor, value: Any, picked: bool) -> Any:
             f"Index put requires the source and destination dtypes match, got {TYPE_NAMES[kind.name]} for the destination and "
             f"{TYPE_NAMES[have.name]} for the source."
         )
-    return cast(value, kind)
+    return cast(beside(self, value), kind)
 
 
 def _type_name(value: Any) -> str:

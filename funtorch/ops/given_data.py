@@ -88,7 +88,7 @@ def _plain(data: Any) -> Any:
     if isinstance(data, Tensor):
         if data.requires_grad:
             caution_once(TO_NUMBER)
-        return data.tolist()
+        return data.tolist() if data.dim() else data.item()
     if isinstance(data, (str, bytes)):
         raise ArgumentTypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__array__"):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cautions import caution
 from ..core.engine import CONCRETE
 from ..core.handle import Handle, value_of
 from ..core.state import state
@@ -51,12 +52,19 @@ def is_mask(picker: Any) -> bool:
     return picker._payload.dtype in MASK_TYPES
 
 
+NO_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of x[seq], which later versions "
+    "of PyTorch read as x[torch.tensor(seq)]."
+)
+
+
 def _components(index: Any) -> list[Any]:
     if type(index) is tuple:
         return list(index)
     if isinstance(index, list) and len(index) < 32:
         # As PyTorch reads it: a list that holds more than numbers stands for a tuple.
         if any(i is None or i is Ellipsis or isinstance(i, (slice, Handle, Sequence, np.ndarray)) for i in index):
+            caution(NO_TUPLE)
             return list(index)
     return [index]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ..cautions import caution
 from ..core.dims import wrap_dim
 from ..core.generators import default_generator
 from ..core.meta import is_meta
@@ -189,7 +189,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     Source: Jang et al., "Categorical Reparameterization with Gumbel-Softmax", 2016, eq. 1.
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        caution("`eps` parameter is deprecated and has no effect.")
     if not logits.dtype.is_floating_point:
         raise OpError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "

@@ -21,7 +21,7 @@ from ..core.call import call
 from ..core.generators import Generator
 from ..core.handle import Handle, in_place_allowed, value_of
 from ..core.levels import WRAPPED, Dual
-from ..core.meta import is_meta
+from ..core.meta import constant_like, is_meta
 from ..core.op import Op
 from ..core.state import state
 from ..core.strides import inverse, memory_order
@@ -102,7 +102,8 @@ def by_values(tensor: Tensor, name: str, sampler: Callable, alike: Op = _ALIKE) 
             f"{name}: the probabilities are traced, and PyTorch's draws depend on them: leave this call outside of compiled code"
         )
     values, levels = _with_own_lanes(values, levels)
-    result: Tensor = Tensor._of_numpy(np.asarray(sampler(values)))
+    drawn = sampler(values) if state.recorder is None else state.recorder.by_values(name, values, lambda: sampler(values))
+    result: Tensor = Tensor._of_numpy(np.asarray(drawn))
     for level in reversed(levels):
         result = level.wrap(result, 0)
     return result
@@ -220,14 +221,15 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill this Tensor with ones of probability ``p`` (a number or a Tensor), zeros otherwise."""
     in_place_allowed(self, "bernoulli_", state.grad)
+    if not isinstance(p, Tensor) and not 0 <= p <= 1:
+        raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     if is_meta(self):
+        write(self, constant_like(self, 0))
         return self
     check_overlap(self, "bernoulli_")
     if isinstance(p, Tensor):
         made = _coins_of(self, p, generator)
     else:
-        if not 0 <= p <= 1:
-            raise OpError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         made = in_memory_order(self, lambda shape: bernoulli_mask(shape, p, self.dtype, generator))
     write(self, made)
     return self

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ..cautions import caution
 from ..core.handle import Handle, form_of
 from ..errors import ArgumentValueError, OpError
 from . import registry
@@ -16,8 +16,7 @@ from .activation import PURE, floating
 from .assignment import TYPE_NAMES
 from .declare import Array, Operand, function, op
 from .loss_reduction import broadcast, reducing, reduction_of
-from .operands import in_float32, is_inexact, kind_of, refuse
-from .picking import known
+from .operands import in_float32, is_inexact, kind_of, refuse, seen
 
 KL_MEAN = (
     "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the "
@@ -44,10 +43,10 @@ def _cross_jvp(primals: tuple, tangents: tuple) -> tuple:
 def _check_probabilities(input: Any, target: Any, weight: Any, reduction: str) -> None:
     if input.dtype != target.dtype:
         raise OpError(f"Found dtype {TYPE_NAMES[target.dtype.name]} but expected {TYPE_NAMES[input.dtype.name]}")
-    values = known(input)
+    values = seen(input)
     if values is not None and not ((values >= 0) & (values <= 1)).all():
         raise OpError("all elements of input should be between 0 and 1")
-    aims = known(target)
+    aims = seen(target)
     if aims is not None and not ((aims >= 0) & (aims <= 1)).all():
         raise OpError("all elements of target should be between 0 and 1")
 
@@ -174,7 +173,7 @@ def kl_div(
     if size_average is not None or reduce is not None:
         reduction = reduction_of(reduction, size_average, reduce)
     elif reduction == "mean":
-        warnings.warn(KL_MEAN, stacklevel=2)
+        caution(KL_MEAN)
     elif reduction != "batchmean":
         reduction = reduction_of(reduction)
     refuse_integers(input, target)
@@ -256,7 +255,7 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
             raise ArgumentValueError("var has negative entry/entries")
         var = registry.names("torch")["full_like"](input, var)
     else:
-        values = known(var)
+        values = seen(var)
         if values is not None and (values < 0).any():
             raise ArgumentValueError("var has negative entry/entries")
     if var.shape != input.shape:

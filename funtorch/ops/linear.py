@@ -244,9 +244,13 @@ def linear(input: Array, weight: Array, bias: Array | None = None):
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = None):
     """z_m = x^T W_m y + b_m. input1 (*, K), input2 (*, L), weight (M, K, L), bias (M); z (*, M).
 
-    Raises RuntimeError for sizes that don't fit.
+    Raises RuntimeError for sizes or types that don't fit.
     """
     x, y = input1, input2
+    named = {"input1": x, "input2": y, "weight": weight} | ({} if bias is None else {"bias": bias})
+    if len({a.dtype for a in named.values()}) > 1:
+        kinds = ", ".join(f"{name}: {kind_of(a)}" for name, a in named.items())
+        raise OpError(f"bilinear(): All tensors must have the same dtype, got {kinds}")
     if x.ndim != y.ndim:
         raise OpError(f"bilinear(): input dimensions do not match: got {x.ndim} and {y.ndim}")
     for at, (a, b) in enumerate(zip(x.shape[:-1], y.shape[:-1], strict=True)):

@@ -11,7 +11,7 @@ from ..errors import ArgumentValueError, OpError
 from .activation import PURE
 from .declare import Array, Operand, function, op
 from .loss_reduction import broadcast, reduced, reducing, reduction_of, warn_of_broadcast
-from .operands import in_float32, is_inexact, kind_of, refuse
+from .operands import in_common, is_inexact, kind_of, refuse
 
 WEIGHTS = "Weights and input must have the same size."
 
@@ -51,7 +51,7 @@ def _of_difference(input: Array, target: Array, weight: Array | None, kind: str,
         weighted_mean = reduction == "mean" and kind != "huber"
         return jnp.sum(losses) / jnp.sum(w) if weighted_mean else reduced(losses, reduction)
 
-    return in_float32(weighted)(x, y, weight)
+    return in_common(weighted)(x, y, weight)
 
 
 def _difference_op(kind: str) -> Callable:

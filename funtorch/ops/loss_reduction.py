@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution
 from ..errors import ArgumentValueError, OpError
 from .declare import Array
-from .operands import in_float32
+from .operands import in_common
 
 OLD_ARGUMENTS = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
 NO_REDUCTION = "{} is not a valid value for reduction"
@@ -31,9 +31,9 @@ def reduction_of(reduction: str, size_average: bool | None = None, reduce: bool 
     if size_average is not None or reduce is not None:
         mean = size_average is None or size_average
         reduction = "none" if reduce is False else "mean" if mean else "sum"
-        warnings.warn(OLD_ARGUMENTS.format(reduction), stacklevel=3)
+        caution(OLD_ARGUMENTS.format(reduction))
     if reduction == "elementwise_mean":
-        warnings.warn(ELEMENTWISE, stacklevel=3)
+        caution(ELEMENTWISE)
         return "mean"
     if reduction not in REDUCTIONS:
         raise ArgumentValueError(NO_REDUCTION.format(reduction))
@@ -49,14 +49,14 @@ def reduced(x: Array, reduction: str) -> Array:
 
 
 def reducing(fn: Callable, reduction: str) -> Callable:
-    """``fn`` of arrays, then the reduction, all in float32 for halves."""
-    return in_float32(lambda *arrays: reduced(fn(*arrays), reduction))
+    """``fn`` of arrays, then the reduction, in the arrays' common type; all in float32 for halves."""
+    return in_common(lambda *arrays: reduced(fn(*arrays), reduction))
 
 
 def warn_of_broadcast(input: Any, target: Any) -> None:
     """Warn where the sizes of a loss's arguments differ."""
     if input.shape != target.shape:
-        warnings.warn(BROADCAST.format(target.shape, input.shape), stacklevel=3)
+        caution(BROADCAST.format(target.shape, input.shape))
 
 
 def broadcast(*arrays: Array) -> tuple[Array, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -95,13 +96,23 @@ def _unpacked(lu: Array) -> tuple[Array, Array]:
     return lower, jnp.triu(lu[..., :k, :])
 
 
+def _without_gradient_of_p(name: str) -> Callable:
+    """What makes P, L and U a named tuple; P, which is piecewise constant, requires no grad."""
+
+    def named(found: tuple) -> Any:
+        p, *rest = found
+        return TYPES[name]._make((p.detach() if p.requires_grad else p, *rest))
+
+    return named
+
+
 def _permutation(pivots: Array, m: int, dtype: Any) -> Array:
     """The matrix P of A = P L U."""
     rows = lax.linalg.lu_pivots_to_permutation(pivots - 1, m)
     return jax.nn.one_hot(rows, m, dtype=dtype, axis=-1).swapaxes(-1, -2)
 
 
-@op(namespace="linalg", result=TYPES["linalg_lu"]._make)
+@op(namespace="linalg", result=_without_gradient_of_p("linalg_lu"))
 def lu(A: Array, *, pivot=True):  # noqa: N803
     """A = P L U: a permutation, a lower triangle with ones on its diagonal, and an upper one.
 
@@ -120,7 +131,7 @@ def lu(A: Array, *, pivot=True):  # noqa: N803
     return (_permutation(pivots, A.shape[-2], A.dtype), *_unpacked(packed))
 
 
-@op(result=TYPES["lu_unpack"]._make, method=False)
+@op(result=_without_gradient_of_p("lu_unpack"), method=False)
 def lu_unpack(LU_data: Array, LU_pivots: Array, unpack_data=True, unpack_pivots=True):  # noqa: N803
     """P, L and U of what `linalg.lu_factor` gives; what isn't asked for is empty.
 

@@ -13,8 +13,7 @@ from .class_loss import computed
 from .declare import Array, function, op
 from .gathering import outside
 from .loss_reduction import broadcast, reduced, reduction_of
-from .operands import in_float32, kind_of, refuse
-from .picking import known
+from .operands import in_common, in_float32, kind_of, refuse, seen
 
 
 def _expect_dtype(kind: str, x: Array) -> None:
@@ -89,7 +88,7 @@ def multi_margin_loss(
 
 
 def _check_labels(input: Any, target: Any, reduction: str) -> None:
-    values = known(target)
+    values = seen(target)
     shape = value_of(input).shape
     if values is not None and values.size and shape and (values.min() < -1 or values.max() >= shape[-1]):
         raise OpError("argument #2 'target' is out of range")
@@ -147,7 +146,7 @@ def _multilabel_soft_margin(input: Array, target: Array, weight: Array | None, r
         z = z if w is None else z * w
         return reduced(jnp.sum(z, axis=-1) / classes, reduction)
 
-    return computed(input, target, weight, losses)
+    return in_common(losses)(*[a for a in (input, target, weight) if a is not None])
 
 
 @function("nn.functional")

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.handle import Handle, value_of
-from ..core.views import concrete
+from ..core.views import of_all_lanes
 from ..errors import LinAlgError, OpError
 from . import registry
 from .arguments import tensor_argument
@@ -105,13 +105,13 @@ def off_diagonal(gaps: Array) -> Array:
 
 
 def raise_for(info: Any, error: Callable[[str, int], Exception]) -> None:
-    """Raise for the first code in ``info`` (*) that isn't 0. Traced and batched ones can't be seen.
+    """Raise for the first code in ``info`` (*) that isn't 0. Traced ones can't be seen.
 
     Args:
         info: a Tensor of codes, one for each matrix of a batch.
         error: makes the exception from "" or "(Batch element i): " and the code.
     """
-    found = concrete(info)
+    found = of_all_lanes(info)
     if found is None or not found.any():
         return
     at = int(np.flatnonzero(found)[0])

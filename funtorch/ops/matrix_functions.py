@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import jax.scipy.linalg
 
+from ..core import casting
 from ..errors import ArgumentTypeError
 from . import registry
 from .declare import Array, function, op
@@ -45,7 +46,11 @@ def matrix_power(A: Any, n: int, *, out: Any = None) -> Any:  # noqa: N803
     if not isinstance(n, int):
         raise ArgumentTypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     check_matrices("linalg.matrix_power", value_as("linalg_matrix_power", A), square=True)
-    base = inverse_of("linalg.inv", A) if n < 0 else A
+    base = A
+    if n < 0:
+        base = inverse_of("linalg.inv", *casting.cast_arguments("linalg.inv", (A,)))
+    if abs(n) > 1 and out is None:
+        (base,) = casting.cast_arguments("mm", (base,))
     return handed(_matrix_power(base, abs(n)), out, "matrix_power")
 
 

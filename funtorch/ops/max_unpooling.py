@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.handle import value_of
-from ..core.views import concrete
+from ..core.views import of_all_lanes
 from ..errors import ArgumentValueError, OpError, OutOfBoundsError
 from .declare import Array, function, op
 from .operands import kind_of
@@ -80,7 +80,7 @@ def _declare(n: int) -> Any:
         strides = kernel if stride is None else spread(stride, n)
         _check_unpool(f"max_unpooling{max(n, 2)}d", n, input, indices, strides)
         size = _image_size(value_of(input).shape, n, kernel, strides, spread(padding, n), output_size)
-        found = concrete(indices)
+        found = of_all_lanes(indices)
         if found is not None and ((found < 0) | (found >= prod(size))).any():
             wrong = found[(found < 0) | (found >= prod(size))].flat[0]
             raise OpError(f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})")

@@ -45,7 +45,7 @@ def mean(input: Array, dim=None, keepdim=False, *, dtype=None):
     Raises RuntimeError for integers without ``dtype``, IndexError for a dimension out of range.
     """
     _mean_type(input, dtype, "mean")
-    x, result = accumulated(input, dtype)
+    x, result = accumulated(input, dtype, rounds=False)
     dims = wrap_dims(dim, x.ndim)
     return (jnp.sum(x, axis=dims, keepdims=keepdim) / jnp.asarray(_count(x.shape, dims), x.dtype)).astype(result)
 
@@ -54,7 +54,7 @@ def mean(input: Array, dim=None, keepdim=False, *, dtype=None):
 def nanmean(input: Array, dim=None, keepdim=False, *, dtype=None):
     """Mean of the elements that aren't NaN, along dimensions. input (*), dim, dtype: as in `mean`. Raises RuntimeError."""
     _mean_type(input, dtype, "nanmean")
-    x, result = accumulated(input, dtype)
+    x, result = accumulated(input, dtype, rounds=False)
     dims = wrap_dims(dim, x.ndim)
     there = ~jnp.isnan(x)
     total = jnp.sum(chosen(there, x, jnp.zeros((), x.dtype)), axis=dims, keepdims=keepdim)

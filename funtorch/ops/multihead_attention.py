@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
+from ..cautions import caution
 from ..errors import OpError
 from .attention import scaled_dot_product_attention
 from .creation import zeros
@@ -65,7 +65,7 @@ def canonical(mask: Any, name: str, dtype: Any, other: Any = None, other_name: s
     if mask is None:
         return None
     if other is not None and mask.dtype is not other:
-        warnings.warn(MISMATCHED.format(name, other_name), stacklevel=3)
+        caution(MISMATCHED.format(name, other_name))
     if mask.dtype.name == "bool":
         return where(mask, -math.inf, zeros((), dtype=dtype))
     if not mask.dtype.is_floating_point:

@@ -78,7 +78,7 @@ def _native_batch_norm_legit(input: Any, weight: Any, bias: Any, *rest: Any, out
 
 def _channel_statistics(input: Any, weight: Any, training: bool, eps: float) -> tuple[Any, Any]:
     if not training:
-        return empty(0, dtype=input.dtype), empty(0, dtype=input.dtype)
+        return empty(0, dtype=input.dtype, device=input.device), empty(0, dtype=input.dtype, device=input.device)
     axes = (0, *range(2, input.dim()))
     mean, scale = moments(input.detach(), axes, float(eps), tuple(input.shape))
     kind = input.dtype if weight is None else weight.dtype

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from ..cautions import caution_once
+from ..cautions import caution, caution_once
 from ..core.dims import wrap_dim
 from ..dtypes import dtype
 from .arithmetic import neg
@@ -62,10 +61,7 @@ def _log_normalised(x: Array, axis: int) -> Array:
 
 def implicit_dim(name: str, rank: int) -> int:
     """The dimension that PyTorch chooses where none is given, with its warning."""
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=4,
-    )
+    caution(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if rank in (0, 1, 3) else 1
 
 

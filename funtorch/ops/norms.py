@@ -7,12 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..core.dims import wrap_dim, wrap_dims
+from ..dtypes import FROM_NUMPY, promote_types
+from ..dtypes import dtype as DType
 from ..errors import OpError
 from .declare import Array, function, op
 from .moments import root
-from .operands import in_float32, is_inexact, refuse, shown_as
+from .operands import KINDS, in_float32, is_inexact, refuse, shown_as
 
 
 def sum_of_squares(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -58,10 +61,25 @@ def squared_norm(p: Any, dim: Any, keepdim: bool, dtype: Any) -> Callable | None
     return squared
 
 
+def _check_dtype(found: DType, wanted: DType) -> None:
+    """Raise RuntimeError for a type in which a norm's argument can't be written as it is."""
+    name, kind = "linalg.vector_norm: ", KINDS.get(found.name, found.name)
+    if found.is_complex != wanted.is_complex:
+        must = "complex for complex" if found.is_complex else "real for real"
+        raise OpError(f"{name}dtype should be {must} inputs, but got {KINDS.get(wanted.name, wanted.name)}")
+    if promote_types(found, wanted) is not wanted:
+        raise OpError(
+            f"{name}the dtype of the input ({kind}) should be convertible without narrowing to the specified dtype "
+            f"({KINDS.get(wanted.name, wanted.name)})"
+        )
+
+
 @shown_as("linalg_vector_norm")
 @op(name="_norm", method=False, squared=squared_norm)
 def _norm(input: Array, p, dim, keepdim, dtype):
     """Norm of order p along dimensions."""
+    if dtype is not None:
+        _check_dtype(FROM_NUMPY[np.dtype(input.dtype)], dtype)
     x = input if dtype is None else input.astype(dtype.numpy)
     if not is_inexact(x):
         raise OpError(f"norm(): the desired output dtype should be either floating point or complex. Got {x.dtype} instead.")

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..core.handle import Handle, value_of
 from ..core.promotion import scalar
-from ..core.views import concrete
-from ..dtypes import FROM_NUMPY, INTEGER
+from ..core.views import of_all_lanes
+from ..dtypes import FROM_NUMPY, INTEGER, promote_types
 from ..errors import ArgumentTypeError, MissingError
 
 KINDS = {
@@ -72,6 +73,27 @@ def in_float32(fn: Callable) -> Callable:
     return computed
 
 
+def in_common(fn: Callable) -> Callable:
+    """Compute ``fn`` in the floating-point type that its arrays have in common; halves in float32, rounded once at the end."""
+
+    @functools.wraps(fn)
+    def computed(*arrays: Any, **statics: Any) -> Any:
+        kinds = [FROM_NUMPY[np.dtype(a.dtype)] for a in arrays if is_inexact(a)]
+        if len(set(kinds)) < 2:
+            return in_float32(fn)(*arrays, **statics)
+        common = functools.reduce(promote_types, kinds).numpy
+        return fn(*[a.astype(common) if is_inexact(a) else a for a in arrays], **statics)
+
+    return computed
+
+
+def rounded_to(dtype: Any, x: Any) -> Any:
+    """A float32 array, rounded to what a half type holds: XLA leaves out a mere cast there and back."""
+    if dtype == jnp.bfloat16:
+        return jax.lax.reduce_precision(x, exponent_bits=8, mantissa_bits=7)
+    return jax.lax.optimization_barrier(x.astype(dtype)).astype(x.dtype)  # with its subnormal numbers
+
+
 def shown_as(name: str) -> Callable:
     """Decorates a private op with the name that ``grad_fn`` and messages show: that of the function which calls it."""
 
@@ -83,9 +105,9 @@ def shown_as(name: str) -> Callable:
 
 
 def seen(x: Handle) -> np.ndarray | None:
-    """The values where looking at them costs nothing: concrete and on the CPU. Else None."""
+    """The values, under ``vmap`` of all lanes, where looking at them costs nothing: not traced and on the CPU. Else None."""
     value_of(x)
-    return concrete(x) if x.device.type == "cpu" else None
+    return of_all_lanes(x) if x.device.type == "cpu" else None
 
 
 def holds_zero(*operands: Any) -> bool:

@@ -15,6 +15,8 @@ import numpy as np
 from ..core.call import call
 from ..core.engine import CONCRETE
 from ..core.handle import form_of, value_of
+from ..core.meta import is_meta
+from ..core.op import Op
 from ..core.selected import choosing, chosen
 from ..core.shared_memory import live
 from ..errors import OpError, OutOfBoundsError, TracedValueError
@@ -22,6 +24,7 @@ from ..tensor import Tensor
 from .found_places import no_size, recorded_places
 from .indexing import is_mask
 from .kept import kept
+from .operands import seen
 
 UNSIGNED = {np.dtype(np.int64): np.uint64, np.dtype(np.int32): np.uint32}
 
@@ -36,7 +39,7 @@ def known(tensor: Any) -> np.ndarray | None:
 
 def check_bounds(picker: Any, dim: int, size: int) -> bool:
     """Whether an index Tensor may hold negative numbers. Raises IndexError for one outside of dimension ``dim``."""
-    values = known(picker)
+    values = seen(picker)
     if values is None:
         return True
     if not values.size or int(values.view(UNSIGNED[values.dtype]).max()) < size:
@@ -150,6 +153,9 @@ def _masked(dim: int) -> Any:
     return pure
 
 
+_NOWHERE = Op(lambda x, value: x + value.sum().astype(x.dtype) if x.dtype != bool else x | value.any(), "index_put")
+
+
 def pick(x: Any, pickers: Sequence[Any]) -> Any:
     """The elements of ``x`` that the pickers name, one or None for each dimension."""
     found, signed = resolved(form_of(x).shape, pickers)
@@ -176,9 +182,19 @@ def put(x: Any, pickers: Sequence[Any], value: Any, accumulate: bool = False) ->
         if trimmed is not None:
             check_mask(mask, value_of(x).shape, dim)
             return call(_masked(dim), (x, trimmed, mask))
+    if is_meta(x) and any(is_mask(p) and is_meta(p) for _, p in masks):
+        return _put_nowhere(x, value, masks)
     found, signed = resolved(value_of(x).shape, pickers, "assignment to a boolean mask")
     structure = tuple(p is not None for p in found)
     return call(_index_put(structure, accumulate, signed), (x, value, *(p for p in found if p is not None)))
+
+
+def _put_nowhere(x: Any, value: Any, masks: list[tuple[int, Any]]) -> Any:
+    """`put` for masks without data, whose places nobody knows: a Tensor like ``x`` that depends on ``value`` too."""
+    for dim, mask in masks:
+        if is_mask(mask):
+            check_mask(mask, value_of(x).shape, dim)
+    return call(_NOWHERE, (x, value))
 
 
 def host_index(shape: Sequence[int], pickers: Sequence[Any], have: tuple[int, ...]) -> tuple:

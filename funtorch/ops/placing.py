@@ -5,6 +5,7 @@ On the CPU new Tensors are NumPy arrays: nothing is compiled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,11 +14,12 @@ import numpy as np
 from ..core.engine import host_possible
 from ..core.forked import refuse_xla
 from ..core.handle import make
-from ..core.meta import MetaArray
+from ..core.meta import MetaArray, is_meta
 from ..devices import CPU, defaults, jax_device
 from ..devices import device as Device
 from ..errors import ArgumentTypeError, OpError
 from ..tensor import Tensor
+from .across_meta import dropped
 from .assignment import into
 
 
@@ -43,6 +45,15 @@ def place(array: np.ndarray, where: Any, requires_grad: bool = False) -> Tensor:
         return Tensor._of_numpy(array, requires_grad)
     refuse_xla(f"a Tensor on {chosen}")
     return Tensor._of_numpy(jax.device_put(array, jax_device(chosen)), requires_grad)
+
+
+def place_made(
+    values: Callable[[], np.ndarray], shape: tuple[int, ...], dtype: Any, where: Any, requires_grad: bool = False
+) -> Tensor:
+    """`place` of what ``values()`` gives, which isn't called for the device "meta": its shape may fit no memory."""
+    if on_meta(where):
+        return without_data(shape, dtype, requires_grad)
+    return place(values(), where, requires_grad)
 
 
 def without_data(shape: tuple[int, ...], dtype: Any, requires_grad: bool = False) -> Tensor:
@@ -79,6 +90,21 @@ def size_of(sizes: tuple, name: str, named: Any = None) -> tuple[int, ...]:
     return tuple(found)
 
 
-def to_out(out: Any, result: Tensor) -> Tensor:
-    """What was made, or ``out`` with its values where that is given."""
-    return result if out is None else into(out, result, "factory")
+def check_out_device(out: Tensor, where: Any) -> None:
+    """Raise RuntimeError if ``out`` has no data and the device asked for (None: that of ``out``) has, or the other way round."""
+    asked = None if where is None else Device(where).type
+    if asked is not None and (asked == "meta") != is_meta(out):
+        raise OpError(f"device type {asked} does not match device type of out parameter ({out.device.type})")
+
+
+def to_out(out: Any, result: Tensor, where: Any = None) -> Tensor:
+    """What was made, or ``out`` with its values where that is given.
+
+    Raises RuntimeError if ``out`` has no data and the device that was asked for (``where``) has, or the other way round.
+    """
+    if out is None:
+        return result
+    if isinstance(out, Tensor):
+        check_out_device(out, where)
+        result = dropped(result) if is_meta(out) else result
+    return into(out, result, "factory")

@@ -10,17 +10,23 @@ import numpy as np
 
 from ..core.handle import Handle
 from ..core.promotion import NUMBERS, result_type, scalar
-from ..dtypes import COMPLEX, INTEGER, complex128, dtype, float64
+from ..dtypes import COMPLEX, FLOAT, INTEGER, complex128, dtype, float64
 from ..errors import OpError
 from ..tensor import Tensor
 from . import return_types
 from .assignment import cast, into
 from .declare import Array, Operand, function, op
-from .operands import in_float32, is_inexact, number, refuse, shown_as, tensor_somewhere, tensors_only
+from .number_ranges import check_fits
+from .operands import in_float32, is_inexact, number, refuse, rounded_to, shown_as, tensor_somewhere, tensors_only
 
 # Exponents that get an op of their own: products and roots instead of the general power.
 _SIMPLE = {0: None, 0.5: jnp.sqrt, -0.5: jax.lax.rsqrt}
 _LARGEST_PRODUCT = 4
+# Of bfloat16, in whose type PyTorch rounds the square first.
+_ROUNDED_SQUARES = {
+    3: lambda x: rounded_to(jnp.bfloat16, x * x) * x,
+    -2: lambda x: 1 / rounded_to(jnp.bfloat16, x * x),
+}
 
 
 def _general(x: Array, y: Array) -> Array:
@@ -63,6 +69,12 @@ def _pow_by(input: Array, exponent, kind):
     x = input.astype(kind.numpy)
     if x.dtype == bool:  # of a bool exponent
         return x if exponent else jnp.ones_like(x)
+    if x.dtype == jnp.bfloat16 and exponent in _ROUNDED_SQUARES:
+        return in_float32(_ROUNDED_SQUARES[exponent])(x)
+    return in_float32(_by_simple)(x, exponent=exponent)
+
+
+def _by_simple(x: Array, exponent: Any) -> Array:
     if exponent in _SIMPLE:
         root = _SIMPLE[exponent]
         return jnp.ones_like(x) if root is None else root(x)
@@ -87,6 +99,8 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
         kind = result_type((input, exponent))
         if kind.category <= INTEGER and not isinstance(exponent, complex) and exponent < 0:
             raise OpError("Integers to negative integer powers are not allowed.")
+        if kind.category == FLOAT and kind.itemsize == 2:
+            check_fits(exponent, kind)
         if _is_simple(exponent, kind):
             result = _pow_by(input, exponent, kind)
             return result if out is None else into(out, result, "pow")

@@ -39,6 +39,24 @@ def detach(input: Tensor) -> Tensor:
     return input.detach()
 
 
+@function(name="detach_")
+def detach_(input: Tensor) -> Tensor:
+    """Let a Tensor forget its history. Raises RuntimeError for a view."""
+    return input.detach_()
+
+
+@function()
+def get_device(input: Tensor) -> int:
+    """The index of a Tensor's device, -1 for the CPU."""
+    return input.get_device()
+
+
+@function(method=True)
+def is_distributed(input: Tensor) -> bool:
+    """False: a Tensor is whole in one process."""
+    return False
+
+
 @function(method=True)
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two Tensors have the same shape."""

@@ -17,7 +17,7 @@ from ..core.meta import is_meta
 from ..core.op import Op
 from ..core.state import state
 from ..core.strides import inverse, memory_order
-from ..core.views import concrete
+from ..core.views import concrete, of_all_lanes
 from ..core.watcher import draw
 from ..devices import CPU
 from ..dtypes import as_dtype
@@ -26,7 +26,7 @@ from ..tensor import Tensor
 from .arguments import check_broadcast, tensor_argument
 from .assignment import TYPE_NAMES, into
 from .declare import function
-from .placing import get_default_device, on_meta, place, size_of, without_data
+from .placing import check_out_device, get_default_device, on_meta, place, size_of, without_data
 
 
 def twister_of(generator: Generator | None) -> Any:
@@ -91,7 +91,11 @@ def filled(size: tuple, name: str, options: dict, method: str, parameters: tuple
         raise OpError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, and out requires grad"
         )
-    target = out if tuple(out.shape) == size else make(np.empty(size, out.dtype.numpy))
+    check_out_device(out, options.get("device"))
+    if tuple(out.shape) == size:
+        target = out
+    else:
+        target = without_data(size, out.dtype.numpy) if is_meta(out) else make(np.empty(size, out.dtype.numpy))
     getattr(target, method)(*parameters, generator=generator)
     if target is not out:
         into(out, target, "factory")
@@ -226,6 +230,6 @@ def into_order_of(out: Any, shape: tuple, numbers: Callable) -> Tensor:
 def _check_std(std: Tensor) -> None:
     if std.dtype.is_complex:
         raise OpError("normal expects standard deviation to be non-complex")
-    low = concrete(std)
+    low = of_all_lanes(std)
     if low is not None and (low < 0).any():
         raise OpError("normal expects all elements of std >= 0.0")

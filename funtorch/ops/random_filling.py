@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core.generators import Generator
 from ..core.handle import in_place_allowed
-from ..core.meta import is_meta
+from ..core.mersenne import MersenneTwister
+from ..core.meta import constant_like, is_meta
 from ..core.state import state
 from ..core.writing import write
 from ..errors import ArgumentTypeError, OpError
@@ -19,12 +20,17 @@ from .assignment import check_overlap
 from .random import drawn, in_memory_order, sample, twister_of
 from .random_whole import whole
 
+_CHECKING = MersenneTwister(0)  # of which nobody draws
+_CONTINUOUS = frozenset(("normal", "exponential", "log_normal", "cauchy"))  # refused for whole numbers without data too
+
 
 def _filled_in_place(name: str, kind: str, parameters: Callable) -> None:
     def fill(self: Tensor, *args: Any, generator: Generator | None = None, **named: Any) -> Tensor:
         in_place_allowed(self, name, state.grad)
         given, extra = parameters(self, *args, **named)
-        if is_meta(self):  # nothing to fill, and nothing to draw
+        if is_meta(self):  # nothing to fill, and nothing to draw; but the numbers are checked
+            getattr(_CHECKING, kind)((0,), self.dtype.numpy if kind in _CONTINUOUS else np.float32, *given)
+            write(self, constant_like(self, 0))
             return self
         check_overlap(self, name)
         write(self, in_memory_order(self, lambda shape: sample(kind, shape, self.dtype, generator, *given, **extra)))
@@ -84,6 +90,7 @@ def _random_in_place(
     if None not in bounds and bounds[0] >= bounds[1]:  # type: ignore[operator]
         raise OpError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
     if is_meta(self):
+        write(self, constant_like(self, 0))
         return self
     check_overlap(self, "random_")
     twister, dtype = twister_of(generator), self.dtype

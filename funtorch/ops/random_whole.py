@@ -9,13 +9,14 @@ import numpy as np
 
 from .. import dtypes
 from ..core.generators import Generator
+from ..core.meta import is_meta
 from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 from .arguments import static, tensor_argument
 from .assignment import into
 from .declare import function
-from .placing import on_meta, size_of, without_data
+from .placing import check_out_device, on_meta, size_of, without_data
 from .random import checked, drawn, filled, in_order_of, options_like, placed, twister_of
 
 
@@ -41,7 +42,7 @@ def randint(low: Any = None, high: Any = None, size: Any = None, *, generator: G
         return filled(size, "randint", options, "random_", (low, high), generator)
     dtype = dtypes.int64 if options.get("dtype") is None else as_dtype(options["dtype"])
     if on_meta(options.get("device")):
-        return without_data(size, dtype.numpy)
+        return without_data(size, dtype.numpy, bool(options.get("requires_grad")))
     twister = twister_of(generator)
     made = drawn(
         generator, lambda full: twister.randint(low, high, full, dtype=dtype.numpy), size, "randint", dtype.name, low, high
@@ -68,13 +69,22 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Any) -> T
     out = checked(options, "randperm").get("out")
     asked = out.dtype if isinstance(out, Tensor) else options.get("dtype")
     dtype = dtypes.int64 if asked is None else as_dtype(asked)
+    if isinstance(out, Tensor):
+        check_out_device(out, options.get("device"))
+        options = options | {"device": out.device} if is_meta(out) else options
     if on_meta(options.get("device")):
-        return without_data((n,), dtype.numpy)
+        made = without_data((n,), dtype.numpy, bool(options.get("requires_grad")))
+        return made if out is None else into(out, made, "factory")
     twister = twister_of(generator)
 
     def numbers(full: tuple) -> np.ndarray:
-        rows = [twister.randperm(n, dtype=dtype.numpy) for _ in range(math.prod(full[:-1]))]
-        return rows[0] if len(full) == 1 else np.stack(rows).reshape(full)
+        lanes = full[:-1]
+        rows = [twister.randperm(n, dtype=dtype.numpy) for _ in range(math.prod(lanes))]
+        if not lanes:
+            return rows[0]
+        # The outermost vmap's lanes change fastest, as in PyTorch.
+        inner_first = np.reshape(rows, (*reversed(lanes), n))
+        return np.ascontiguousarray(inner_first.transpose((*reversed(range(len(lanes))), len(lanes))))
 
     made = placed(drawn(generator, numbers, (n,), "randperm", dtype.name), options)
     return made if out is None else into(out, made, "factory")

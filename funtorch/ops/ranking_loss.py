@@ -12,7 +12,7 @@ from .activation import PURE, floating
 from .declare import Array, Operand, function, op
 from .distance import pairwise_distance
 from .loss_reduction import broadcast, reduced, reducing, reduction_of
-from .operands import in_float32
+from .operands import in_common
 from .selection import clamp_min, minimum
 
 SQUARE_FLOOR = 1e-12  # PyTorch's, under the root of cosine_embedding_loss
@@ -61,10 +61,11 @@ def margin_ranking_loss(
 def _hinge_embedding(input: Array, target: Array, margin, reduction):
     """x for y = 1, max(0, margin - x) for y = -1."""
 
-    def losses(x: Array, y: Array) -> Array:
-        return jnp.where(y != 1, above_zero(margin - x), 0) + jnp.where(y != -1, x, 0)
+    def losses(x: Array, far: Array, near: Array) -> Array:
+        return jnp.where(far, above_zero(margin - x), 0) + jnp.where(near, x, 0)
 
-    return reducing(losses, reduction)(*broadcast(input, target))
+    x, y = broadcast(input, target)
+    return reducing(losses, reduction)(x, y != 1, y != -1)
 
 
 @function("nn.functional")
@@ -80,14 +81,14 @@ def _cosine_embedding(input1: Array, input2: Array, target: Array, margin, reduc
     """1 - cos for y = 1, max(0, cos - margin) for y = -1."""
     x, y = map(floating, broadcast(input1, input2))
 
-    def losses(x: Array, y: Array, t: Array) -> Array:
+    def losses(x: Array, y: Array, like: Array, unlike: Array) -> Array:
         squares = (jnp.sum(v * v, axis=-1) + SQUARE_FLOOR for v in (x, y))
         first, second = squares
         cosine = jnp.sum(x * y, axis=-1) / jnp.sqrt(first * second)
-        cosine, t = broadcast(cosine, t)
-        return reduced(jnp.where(t == 1, 1 - cosine, 0) + jnp.where(t == -1, above_zero(cosine - margin), 0), reduction)
+        cosine, like, unlike = broadcast(cosine, like, unlike)
+        return reduced(jnp.where(like, 1 - cosine, 0) + jnp.where(unlike, above_zero(cosine - margin), 0), reduction)
 
-    return in_float32(losses)(x, y, target)
+    return in_common(losses)(x, y, target == 1, target == -1)
 
 
 @function("nn.functional")

@@ -15,15 +15,20 @@ from ..dtypes import default, dtype
 from ..errors import ArgumentTypeError, OpError
 from . import registry
 from .declare import Array, op
-from .operands import in_float32, is_inexact, refuse, truth
+from .operands import in_float32, is_inexact, refuse, rounded_to, truth
 
 
-def accumulated(x: Array, kind: dtype | None) -> tuple[Array, Any]:
-    """The array in the type in which it's summed, and the result's type: int64 for integers, float32 inside for halves."""
+def accumulated(x: Array, kind: dtype | None, rounds: bool = True) -> tuple[Array, Any]:
+    """The array in the type in which it's summed, and the result's type: int64 for integers, float32 inside for halves.
+
+    ``rounds``: whether the elements are rounded to a half type that is asked for.
+    """
     result = kind.numpy if kind is not None else (x.dtype if is_inexact(x) else np.dtype(np.int64))
     wide = np.dtype(np.float32) if result.itemsize <= 2 and jnp.issubdtype(result, jnp.floating) else result
     if jnp.iscomplexobj(x) and not np.issubdtype(wide, np.complexfloating):
         x = x.real
+    if kind is not None and wide != result and x.dtype != result and rounds:
+        x = rounded_to(result, x.astype(wide))
     return (x != 0 if result.kind == "b" else x.astype(wide)), result
 
 

@@ -1,10 +1,12 @@
-"""Functions that PyTorch 1.9 took out: each raises, and says what stands in its place."""
+"""What PyTorch took out, functions above all: each raises, and says what stands in its place."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ..cautions import caution
 from ..errors import OpError
+from ..tensor import Tensor
 from . import registry
 
 INSTEAD = {
@@ -25,6 +27,24 @@ def _removed(name: str, instead: str) -> Any:
     return gone
 
 
+NO_REINFORCE = (
+    "reinforce() was removed. Use torch.distributions instead: the gradient of -(Categorical(probs).log_prob(action) * reward).sum() "
+    "is that of REINFORCE."
+)
+
+
+def _reinforce(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    """Removed from PyTorch: use torch.distributions. Raises RuntimeError."""
+    raise OpError(NO_REINFORCE)
+
+
+def _volatile(self: Any) -> bool:
+    caution("volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+registry.add_method("reinforce", _reinforce)
+Tensor.volatile = property(_volatile)  # type: ignore[attr-defined]
 for _name, _instead in INSTEAD.items():
     _gone = _removed(_name, _instead)
     registry.add("torch", _name, _gone)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 
+from ..cautions import caution
 from ..core.call import call
 from ..core.handle import value_of
 from ..core.state import state
@@ -62,8 +62,11 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
     """Deprecated in PyTorch: `view`. Raises RuntimeError if the number of elements differs."""
-    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
-    wanted = sizes_of(sizes, "resize")
+    caution("non-inplace resize is deprecated")
+    return _reshaped(self, sizes_of(sizes, "resize"))
+
+
+def _reshaped(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
     if math.prod(wanted) != self.numel():
         raise OpError(
             f"requested resize to {list(wanted)}, but the given tensor has a size of {list(self.shape)}. resize can only "
@@ -74,7 +77,8 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """Deprecated in PyTorch: `resize` to the shape of another Tensor. Raises RuntimeError as it does."""
-    return resize(self, tuple(tensor.shape))
+    caution("non-inplace resize_as is deprecated")
+    return _reshaped(self, tuple(tensor.shape))
 
 
 registry.add_method("resize", resize)
@@ -118,6 +122,7 @@ def _in_place(view: Callable, name: str) -> Callable:
 
 for _view in (squeeze, unsqueeze, t, transpose, as_strided):
     registry.add_method(f"{_view.__name__}_", _in_place(_view, f"{_view.__name__}_"))
+registry.add("torch", "as_strided_", registry.methods["as_strided_"])
 registry.add_method("swapaxes_", _in_place(swapaxes, "swapaxes_"))
 registry.add_method("swapdims_", _in_place(transpose, "swapdims_"))
 

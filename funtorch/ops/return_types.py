@@ -55,11 +55,18 @@ def _made(name: str, fields: str) -> type:
     doc = f"What ``{name}`` gives: a named tuple of {', '.join(fields.split())}."
 
     def new(cls: Any, *values: Any, **named: Any) -> Any:
-        if len(values) == 1 and isinstance(values[0], (tuple, list)):
-            values = tuple(values[0])
+        if values and isinstance(values[0], (tuple, list)) and (len(values) == 1 or values[1:] == ({},)):
+            values = tuple(values[0])  # as files have it, with fields that have no place in the tuple: none here
         return base.__new__(cls, *values, **named)
 
-    return type(name, (base,), {"__slots__": (), "__new__": new, "__repr__": _text, "__module__": _MODULE, "__doc__": doc})
+    def reduced(self: Any) -> tuple:
+        return type(self), (tuple(self), {})
+
+    return type(
+        name,
+        (base,),
+        {"__slots__": (), "__new__": new, "__reduce__": reduced, "__repr__": _text, "__module__": _MODULE, "__doc__": doc},
+    )
 
 
 TYPES: dict[str, Any] = {name: _made(name, fields) for name, fields in _FIELDS.items()}

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dims import wrap_dim
-from ..core.views import concrete
+from ..core.views import concrete, of_all_lanes
 from ..errors import OpError
 from . import registry
 from .activation import PURE
@@ -85,11 +85,11 @@ def segment_reduce(
         )
     if not is_floating(data._payload):
         raise OpError(f"segment_reduce(): Expected data of floating-point numbers, got {data.dtype}")
-    known = concrete(runs)
-    if lengths is not None and not unsafe and known is not None:
-        if (known < 0).any():
+    if lengths is not None and not unsafe:
+        known, lanes = concrete(runs), of_all_lanes(runs)
+        if lanes is not None and (lanes < 0).any():
             raise OpError("segment_reduce(): lengths contains negative value!")
-        if (known.sum(-1) != data.shape[axis]).any():
+        if known is not None and (known.sum(-1) != data.shape[axis]).any():
             raise OpError(UNEVEN)
     if lengths is not None:
         ends = lengths.cumsum(-1)

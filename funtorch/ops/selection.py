@@ -10,6 +10,7 @@ import numpy as np
 
 from ..cautions import caution_once
 from ..core.handle import Handle
+from ..core.promotion import NUMBERS, result_type
 from ..core.selected import chosen
 from ..dtypes import BOOL, INTEGER, int64
 from ..errors import ArgumentTypeError, MissingError, OpError
@@ -75,8 +76,13 @@ def _at_most_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 
 def _bounds(input: Any, *bounds: Any) -> None:
-    """Raise for a bound that the integers of ``input`` can't be compared with: it would wrap around."""
-    if not isinstance(input, Handle) or input.dtype.category > INTEGER or any(isinstance(b, float) for b in bounds):
+    """Raise for a bound that the type in which is compared can't hold."""
+    if not isinstance(input, Handle):
+        return
+    if input.dtype.category > INTEGER or any(isinstance(b, float) for b in bounds):
+        for bound in bounds:
+            if isinstance(bound, NUMBERS):
+                check_fits(bound, result_type((input, *[b for b in bounds if b is not None])))
         return
     for bound in bounds:
         if isinstance(bound, bool) and input.dtype.category == BOOL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import os
 from typing import Any
 
 import jax
@@ -16,7 +17,7 @@ from ..core.strides import inverse
 from ..devices import defaults
 from ..devices import device as Device
 from ..dtypes import FROM_NUMPY, as_dtype
-from ..errors import ArgumentTypeError, ArgumentValueError
+from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..tensor import Tensor
 from .declare import function
 from .given_data import tensor
@@ -243,4 +244,40 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     if not found.flags.writeable:
         _warn_read_only("buffer")
     made = share(found)
+    return made.requires_grad_() if requires_grad else made
+
+
+@function()
+def from_file(
+    filename: str, shared: bool | None = None, size: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """A Tensor of the numbers in a file, which stay there.
+
+    Args:
+        filename: the file.
+        shared: whether what is written to the Tensor is written to the file, which is made, or made longer, if need be.
+        size: how many numbers, from the beginning.
+        dtype: their type; the default dtype unless given.
+        device: must be the CPU.
+
+    Returns:
+        (size).
+
+    Raises:
+        RuntimeError: there is no such file, or it is too short, where it isn't ``shared``.
+    """
+    kind = as_dtype(dtype or dtypes.default())
+    need = size * kind.itemsize
+    path = os.fspath(filename)
+    if shared:
+        with open(path, "ab") as file:
+            if file.tell() < need:
+                file.truncate(need)
+    elif not os.path.exists(path) or os.path.getsize(path) < need:
+        found = f"has {os.path.getsize(path)} bytes" if os.path.exists(path) else "is not there"
+        raise OpError(f"from_file(): {size} numbers of {kind!r} take {need} bytes, and {path!r} {found}")
+    memory = np.memmap(path, np.uint8, "r+" if shared else "c", shape=(need,)) if need else np.empty(0, np.uint8)
+    made = as_tensor(np.asarray(memory).view(kind.numpy), device=device)
+    made._memory = memory  # as long as somebody refers to it, writes go there
     return made.requires_grad_() if requires_grad else made

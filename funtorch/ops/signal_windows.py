@@ -15,7 +15,7 @@ from ..dtypes import as_dtype
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
 from ..layouts import strided
 from .declare import function
-from .placing import place
+from .placing import place_made
 
 Points = np.ndarray
 
@@ -59,11 +59,11 @@ def _sampled(formula: Callable, count: int, periodic: bool) -> Points:
     return formula(np.arange(count), count + periodic)
 
 
-def _made(name: str, values: Points, dtype: Any, device: Any, requires_grad: bool) -> Any:
+def _made(name: str, formula: Callable, count: int, periodic: bool, dtype: Any, device: Any, requires_grad: bool) -> Any:
     kind = dtypes.default() if dtype is None else as_dtype(dtype)
     if not kind.is_floating_point:
         raise OpError(f"{name} expects floating point dtypes, got: {kind}")
-    return place(values.astype(kind.numpy), device, requires_grad)
+    return place_made(lambda: _sampled(formula, count, periodic).astype(kind.numpy), (count,), kind.numpy, device, requires_grad)
 
 
 def _old(name: str, formula: Callable, defaults: dict[str, float], what: str) -> None:
@@ -80,9 +80,7 @@ def _old(name: str, formula: Callable, defaults: dict[str, float], what: str) ->
         if window_length < 0:
             raise OpError(f"{name} requires non-negative window_length, got window_length={window_length}")
         chosen = tuple((defaults | given).values())
-        return _made(
-            name, _sampled(lambda i, m: formula(i, m, *chosen), window_length, bool(periodic)), dtype, device, requires_grad
-        )
+        return _made(name, lambda i, m: formula(i, m, *chosen), window_length, bool(periodic), dtype, device, requires_grad)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = (
@@ -125,8 +123,7 @@ def _new(name: str, formula: Callable, defaults: dict[str, Any], what: str, chec
         kind = dtypes.default() if dtype is None else as_dtype(dtype)
         if not kind.is_floating_point or kind.itemsize < 4:
             raise ArgumentValueError(f"{name} expects float32 or float64 dtypes, got: {kind}")
-        values = _sampled(lambda i, m: formula(i, m, *chosen.values()), M, not sym)
-        return _made(name, values, kind, device, requires_grad)
+        return _made(name, lambda i, m: formula(i, m, *chosen.values()), M, not sym, kind, device, requires_grad)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = (

@@ -36,10 +36,17 @@ _GIVEN = {
 }
 
 
+# What is computed of floats in the type of ``out``, where that is given and no ``dtype``.
+IN_TYPE_OF_OUT = frozenset({"cumprod", "cumsum", "mean", "nanmean", "nansum", "prod", "sum"})
+
+
 def text_of(declared: Declaration, out: bool) -> str:
     """The definition of the public function, with an ``out=`` argument or without."""
     checks, promotion = list(_checks(declared)), _promotion(declared)
     lines = [*_other_spellings(declared, out), *_autocast(declared, out)]
+    if out and declared.name in IN_TYPE_OF_OUT:
+        inexact = "isinstance(out, Handle) and isinstance(input, Handle) and input._payload.dtype.kind not in 'biu'"
+        lines.append(f"if out is not None and dtype is None and {inexact}: dtype = out.dtype")
     operands = declared.of_kind("operand")
     if declared.promote == "arith" and len(operands) == 2 and not declared.check:
         lines += _for_two_tensors(declared, operands, checks, promotion)
@@ -75,7 +82,8 @@ def _autocast(declared: Declaration, out: bool) -> Iterator[str]:
     """Casts, but not for a result that is written into a given Tensor."""
     if declared.cast_as is not None:
         arrays = ", ".join(array for array, _ in declared.arrays())
-        yield f"if casting{' and out is None' if out else ''}: {arrays}, = cast_arguments({declared.cast_as!r}, ({arrays},))"
+        given = f"({arrays},), ({', '.join(p.name for p in declared.parameters)},)"
+        yield f"if casting{' and out is None' if out else ''}: {arrays}, = cast_arguments({declared.cast_as!r}, {given})"
 
 
 def _checks(declared: Declaration) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ..cautions import caution
 from ..core.call import call
 from ..core.handle import value_of
 from ..core.op import Op
+from ..core.rounding import HALVES
 from ..core.views import concrete
 from ..dtypes import as_dtype
 from ..dtypes import dtype as DType
@@ -23,7 +24,7 @@ from ..tensor import Tensor
 from .arguments import static
 from .declare import function
 from .given_data import tensor
-from .placing import place, to_out
+from .placing import place_made, to_out
 
 
 def _check_range(name: str, start: Any, end: Any, step: Any) -> None:
@@ -80,8 +81,11 @@ def arange(
             f"number of elements {count}: it is resized to ({count},)."
         )
     wide = np.int64 if whole else np.float64
-    values = wide(start) + np.arange(count, dtype=np.int64).astype(wide) * wide(step)
-    return to_out(out, place(values.astype(kind.numpy), device, requires_grad))
+
+    def values() -> np.ndarray:
+        return (wide(start) + np.arange(count, dtype=np.int64).astype(wide) * wide(step)).astype(kind.numpy)
+
+    return to_out(out, place_made(values, (count,), kind.numpy, device, requires_grad), device)
 
 
 @function(name="range")
@@ -109,13 +113,15 @@ def range_(
     count = math.floor((end - start) / step) + 1
     kind = dtypes.default() if dtype is None else dtype
     made = tensor([start + i * step for i in range(count)], dtype=kind, device=device, requires_grad=requires_grad)
-    return to_out(out, made)
+    return to_out(out, made, device)
 
 
 def _spaced(start: Any, end: Any, steps: int, kind: DType) -> np.ndarray:
     """Evenly spaced values, from both ends to the middle as PyTorch computes them."""
     if steps == 1:
         return np.array([start]).astype(kind.numpy)
+    if kind.numpy in HALVES:
+        return _spaced_halves(start, end, steps, kind.numpy)
     wide = np.complex128 if kind.is_complex else np.float64
     numpy_type = kind.numpy if kind.category >= dtypes.FLOAT and kind.itemsize > 2 else np.dtype(wide)
     step = ((np.asarray(end, wide) - np.asarray(start, wide)) / max(steps - 1, 1)).astype(numpy_type)
@@ -123,6 +129,20 @@ def _spaced(start: Any, end: Any, steps: int, kind: DType) -> np.ndarray:
     low = np.asarray(start).astype(numpy_type) + step * i.astype(numpy_type)
     high = np.asarray(end).astype(numpy_type) - step * (steps - 1 - i).astype(numpy_type)
     return np.where(i < steps // 2, low, high).astype(kind.numpy)
+
+
+def _spaced_halves(start: Any, end: Any, steps: int, half: np.dtype) -> np.ndarray:
+    """Of float16 or bfloat16, rounded to it at each step, as PyTorch's are."""
+    low, high = (np.asarray(x, np.float32).astype(half) for x in (start, end))
+    i = np.arange(steps)
+    with np.errstate(over="ignore", invalid="ignore"):  # a number of steps may be more than the largest half
+        step = ((high - low).astype(np.float32) / _as_half(max(steps - 1, 1), half)).astype(half).astype(np.float32)
+        below, above = (step * _as_half(count, half) for count in (i, steps - 1 - i))
+        return np.where(i < steps // 2, low + below.astype(half), high - above.astype(half))
+
+
+def _as_half(count: Any, half: np.dtype) -> np.ndarray:
+    return np.asarray(count, np.float32).astype(half).astype(np.float32)
 
 
 @function()
@@ -146,7 +166,8 @@ def linspace(
     kind = _space_dtype(start, end, dtype, out)
     if isinstance(start, Tensor) or isinstance(end, Tensor):
         return to_out(out, call(_spacing(steps, kind, None), _as_tensors(start, end)))
-    return to_out(out, place(_spaced(start, end, steps, kind), device, requires_grad))
+    made = place_made(lambda: _spaced(start, end, steps, kind), (steps,), kind.numpy, device, requires_grad)
+    return to_out(out, made, device)
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -214,5 +235,8 @@ def logspace(
     if isinstance(start, Tensor) or isinstance(end, Tensor):
         return to_out(out, call(_spacing(steps, kind, float(base)), _as_tensors(start, end)))
     wide = dtypes.complex128 if kind.is_complex else dtypes.float64
-    values = np.power(np.asarray(base, wide.numpy), _spaced(start, end, steps, wide))
-    return to_out(out, place(values.astype(kind.numpy), device, requires_grad))
+
+    def values() -> np.ndarray:
+        return np.power(np.asarray(base, wide.numpy), _spaced(start, end, steps, wide)).astype(kind.numpy)
+
+    return to_out(out, place_made(values, (steps,), kind.numpy, device, requires_grad), device)

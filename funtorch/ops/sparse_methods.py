@@ -12,10 +12,13 @@ CONVERSIONS = (
     "is_coalesced", "row_indices", "sparse_dim", "sparse_mask", "to_dense", "to_sparse", "to_sparse_coo", "to_sparse_csc",
     "to_sparse_csr", "values",
 )  # fmt: skip
+PLACES = ("ccol_indices", "col_indices", "crow_indices", "row_indices")  # of compressed layouts
 PRODUCTS = ("hspmm", "smm", "sspaddmm")
 
 
-def _deferred(module: str, name: str) -> Callable:
+def deferred(module: str, name: str) -> Callable:
+    """The function ``funtorch.sparse.module.name``, imported when it is called."""
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         import importlib
 
@@ -29,4 +32,4 @@ def _deferred(module: str, name: str) -> Callable:
 
 for _module, _names in (("conversion", CONVERSIONS), ("products", PRODUCTS)):
     for _name in _names:
-        registry.add_method(_name, _deferred(_module, _name))
+        registry.add_method(_name, deferred(_module, _name))

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..core.handle import value_of
-from ..core.views import concrete
+from ..core.views import of_all_lanes
 from ..errors import LinAlgError, OpError
 from .declare import Array, op
 from .matrices import adjoint, check_float, check_matrices, check_square, off_diagonal, reciprocal
@@ -81,8 +80,7 @@ def _eig_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 
 def _refuse_infinite(a: Any, *_: Any) -> None:
-    value_of(a)
-    values = concrete(a)
+    values = of_all_lanes(a)
     if values is not None and is_inexact(values) and not np.isfinite(values).all():
         raise OpError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
 
@@ -154,12 +152,12 @@ def _svd_tangents(u: Array, s: Array, vh: Array, t: Array) -> tuple[Array, Array
 
 
 def _converges(a: Any, *_: Any) -> None:
-    value_of(a)
-    values = concrete(a)
-    if values is None or values.ndim < 2 or not is_inexact(values):
+    values = of_all_lanes(a)
+    if values is None or a.dim() < 2 or not is_inexact(values):
         return
-    bad = ~np.isfinite(values).all((-2, -1))
-    if bad.any():
+    finite = np.isfinite(values)
+    if not finite.all():
+        bad = ~finite.all((-2, -1))
         batch = f"(Batch element {int(np.flatnonzero(bad)[0])}): " if bad.ndim else ""
         raise LinAlgError(
             f"linalg.svd: {batch}The algorithm failed to converge because the input matrix contained non-finite values."

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.dims import wrap_dim
 from ..core.handle import Handle, form_of
+from ..core.meta import is_meta
 from ..core.views import concrete
 from ..dtypes import INTEGER
 from ..errors import ArgumentTypeError, OpError, OutOfBoundsError
@@ -175,7 +176,7 @@ def tensor_split(
     """``sections`` views whose lengths differ by one at most, or views that begin at the given indices.
 
     Raises:
-        RuntimeError: if the number of sections is not positive.
+        RuntimeError: if the number of sections is not positive, or the indices have no data.
 
     >>> [len(x) for x in torch.arange(5).tensor_split(3)]
     [2, 2, 1]
@@ -190,6 +191,8 @@ def tensor_split(
             raise OpError(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 tensor"
             )
+        if is_meta(indices_or_sections):
+            raise OpError("tensor_split expected tensor_indices_or_sections to be on cpu, but it's on meta")
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
         return _sections(input, at, size, indices_or_sections)

@@ -118,6 +118,14 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 registry.add_method("unfold", unfold)
 
 
+@function(method=True)
+def slice_inverse(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A view of the storage of ``input`` as ``src`` lies in its own: what ``input`` is a slice of."""
+    return as_strided(input, tuple(src.shape), src.stride(), src.storage_offset())
+
+
 def written(input: Tensor, src: Tensor, view: Callable) -> Tensor:
     """A copy of ``input`` in which ``view`` of it holds ``src``. Raises RuntimeError if the shapes differ."""
     made = clone(input)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.call import call
 from ..core.dims import wrap_dim
+from ..core.meta import is_meta
 from ..core.views import concrete
 from ..tensor import Tensor
 from .declare import function
@@ -18,7 +19,7 @@ from .kept import kept
 
 
 def _values(input: Any, name: str) -> np.ndarray:
-    if concrete(input) is None:
+    if concrete(input) is None and not is_meta(input):
         raise no_size(name)
     return input._host(f"{name}()")
 

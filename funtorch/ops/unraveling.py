@@ -6,13 +6,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..core.views import concrete
+from ..core.views import of_all_lanes
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .declare import Array, op
 
 
 def _check(indices: Any, shape: Any) -> None:
-    values = concrete(indices)
+    values = of_all_lanes(indices)
     if values is not None and values.dtype.kind not in "iu":
         raise ArgumentTypeError(f"unravel_index(): expected integer indices, got {indices.dtype}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)

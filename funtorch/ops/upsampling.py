@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..cautions import caution
 from ..errors import ArgumentTypeError, ArgumentValueError, MissingError, OpError
 from .adaptive_pooling import _means
 from .byte_resampling import resampled
@@ -160,12 +160,12 @@ def interpolate(
     if mode.startswith("nearest"):
         if _whole(input, sizes, factors):
             return _repeated(input, sizes)
-        return _resample(input, sizes, mode, False, factors, False)
+        return in_float32(lambda x: _resample(x, sizes, mode, False, factors, False))(input)
     return in_float32(lambda x: _resample(x, sizes, mode, bool(align_corners), factors, antialias))(input)
 
 
 def _deprecated(name: str) -> None:
-    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    caution(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
 @function("nn.functional")

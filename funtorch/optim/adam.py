@@ -8,32 +8,44 @@ import jax.numpy as jnp
 
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
+from .elementwise import prepared
 from .lists import skipped, step_lists
 from .pieces import separable
 from .ruled import Plan, RuledOptimizer, check_fused, check_rate
 from .update import safe_sqrt
 
 
+def _numbers(h: dict, step: Any) -> dict:
+    """What a step needs of the options. In single precision 1 - 0.999 would have four digits."""
+    t = step.astype(h["lr"].dtype)
+    made = {
+        "b2": h["betas1"], "part1": 1 - h["betas0"], "part2": 1 - h["betas1"], "rate": h["lr"] / (1 - h["betas0"] ** t),
+        "root": jnp.sqrt(1 - h["betas1"] ** t), "eps": h["eps"],
+    }  # fmt: skip
+    if "weight_decay" in h:
+        made |= {"weight_decay": h["weight_decay"], "kept": 1 - h["lr"] * h["weight_decay"]}
+    return made
+
+
 @separable
+@prepared(_numbers)
 def adam_rule(
     param: Any, grad: Any, state: dict, h: dict, *, decay: bool, decoupled: bool, amsgrad: bool, maximize: bool
 ) -> tuple:
     """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; p = p - lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)."""
     g = -grad if maximize else grad
     if decay and decoupled:
-        param = param * (1 - h["lr"] * h["weight_decay"])
+        param = param * h["kept"]
     elif decay:
         g = g + h["weight_decay"] * param
-    t = state["step"].astype(h["lr"].dtype)
-    m = state["exp_avg"] + (1 - h["betas0"]) * (g - state["exp_avg"])
-    v = h["betas1"] * state["exp_avg_sq"] + (1 - h["betas1"]) * _square(g)
+    m = state["exp_avg"] + h["part1"] * (g - state["exp_avg"])
+    v = h["b2"] * state["exp_avg_sq"] + h["part2"] * _square(g)
     new = {"exp_avg": m, "exp_avg_sq": v}
     if amsgrad:
         v = new["max_exp_avg_sq"] = _larger(state["max_exp_avg_sq"], v)
-    root = jnp.sqrt(1 - h["betas1"] ** t)
     # PyTorch treats a complex parameter as two real ones.
-    parts = [a / (safe_sqrt(b) / root + h["eps"]) for a, b in zip(_parts(m), _parts(v), strict=True)]
-    return param - h["lr"] / (1 - h["betas0"] ** t) * _join(parts, m), new
+    parts = [a / (safe_sqrt(b) / h["root"] + h["eps"]) for a, b in zip(_parts(m), _parts(v), strict=True)]
+    return param - h["rate"] * _join(parts, m), new
 
 
 def _parts(x: Any) -> tuple:

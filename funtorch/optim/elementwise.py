@@ -18,6 +18,16 @@ def exact(rule: Rule) -> Rule:
     return rule
 
 
+def prepared(numbers: Callable[[dict[str, Any], Any], dict[str, Any]]) -> Callable[[Rule], Rule]:
+    """Mark a rule whose numbers are ``numbers(h, step)``: made once for all parameters in double precision, then cast."""
+
+    def mark(rule: Rule) -> Rule:
+        rule.prepare = numbers  # type: ignore[attr-defined]
+        return rule
+
+    return mark
+
+
 def elementwise(rule: Rule) -> Rule:
     """Mark a rule as `exact`, and let it see the parts of a complex parameter as one more dimension."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.modes import no_grad
+from ..cautions import caution
 from ..core.state import noted
 from ..core.state import state as mode
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
@@ -204,10 +204,7 @@ class Optimizer(CopiedSteps):
             param_group.setdefault(name, default)
         held = {id(p) for group in self.param_groups for p in group["params"]}
         if len({id(p) for p in params}) < len(params):
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters: each is stepped as often as it is there",
-                stacklevel=3,
-            )
+            caution("optimizer contains a parameter group with duplicate parameters: each is stepped as often as it is there")
         if any(id(p) in held for p in params):
             raise ArgumentValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
@@ -320,11 +317,11 @@ class Optimizer(CopiedSteps):
 
 
 def _loaded(param: Tensor, value: Any, key: str | None = None) -> Any:
-    """Loaded state as the parameter's dtype (the step keeps its own)."""
+    """Loaded state as the parameter's dtype and where it is (the step keeps its own)."""
     if isinstance(value, Tensor):
         copied = value.detach().clone()
         if key != "step" and param.is_floating_point() and copied.is_floating_point():
-            copied = copied.to(dtype=param.dtype)
+            copied = copied.to(device=param.device, dtype=param.dtype)
         return copied
     if isinstance(value, dict):
         return {k: _loaded(param, v, k) for k, v in value.items()}

@@ -59,7 +59,9 @@ class Rprop(RuledOptimizer):
 
     @staticmethod
     def _plan(group: dict[str, Any]) -> Plan:
-        return Plan(("prev", "step_size"), ("etas0", "etas1", "step_sizes0", "step_sizes1"), {"maximize": group["maximize"]})
+        # The rule needs no lr, which a schedule may change all the same.
+        numbers = ("lr", "etas0", "etas1", "step_sizes0", "step_sizes1")
+        return Plan(("prev", "step_size"), numbers, {"maximize": group["maximize"]})
 
     def _first_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         lr, one = group["lr"], 1 + 1j if param.is_complex() else 1
@@ -84,6 +86,6 @@ def rprop(
     Raises:
         RuntimeError: a step counter that is no Tensor, or a parameter that is a leaf and requires grad in grad mode.
     """
-    group = {"etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max), "maximize": maximize}
+    group = {"lr": 0.0, "etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max), "maximize": maximize}
     columns = {"prev": prevs, "step_size": step_sizes}
     step_lists(rprop_rule, Rprop._plan(group), group, params, grads, columns, state_steps)

@@ -19,6 +19,7 @@ from ..core.call import call
 from ..core.engine import CONCRETE, run
 from ..core.foreign import is_foreign
 from ..core.handle import Handle, in_place_allowed
+from ..core.meta import MetaArray, is_meta
 from ..core.op import Op
 from ..core.state import state as mode
 from ..core.watcher import look_up, number
@@ -41,7 +42,8 @@ def _step_op(
     ``shared`` has for each parameter the number of its step counter: those that always move together are one Tensor.
     """
     steps = max(shared, default=-1) + 1
-    exact = getattr(rule, "exact", False)  # whether it takes its numbers in double precision (see `elementwise.py`)
+    prepare = getattr(rule, "prepare", None)  # what it makes of its numbers before it sees a parameter (see `elementwise.py`)
+    exact = prepare is not None or getattr(rule, "exact", False)  # whether it takes its numbers in double precision
 
     def step(*arrays: Any) -> tuple:
         given = iter(arrays)
@@ -54,11 +56,18 @@ def _step_op(
         new_states: dict[str, list[Any]] = {key: [] for key in keys}
         kinds = [np.dtype(np.float64) if exact else _real(param.dtype) for param in params]
         casts = {kind: {name: _in(value, kind) for name, value in numbers.items()} for kind in set(kinds)}
+        prepared: dict[tuple, dict[str, Any]] = {}
         for i in range(count):
             mine = {key: states[key][i] for key in keys}
             if steps:
                 mine["step"] = counters[shared[i]]
-            param, changed = rule(params[i], grads[i], mine, casts[kinds[i]], **dict(options))
+            h = casts[kinds[i]]
+            if prepare is not None:
+                kind: tuple = (_real(params[i].dtype), *shared[i : i + 1])
+                if kind not in prepared:
+                    prepared[kind] = {name: _in(value, kind[0]) for name, value in prepare(h, mine.get("step")).items()}
+                h = prepared[kind]
+            param, changed = rule(params[i], grads[i], mine, h, **dict(options))
             new_params.append(_in(param, params[i].dtype))
             for key in keys:
                 new_states[key].append(_in(changed[key], states[key][i].dtype))
@@ -115,10 +124,11 @@ def apply_rule(
         return
     if grads is None:
         grads = grads_of(params)
-    if len(set(map(id, params))) < len(params):  # one that is there twice takes two steps, one after the other
-        for i in range(len(params)):
-            one = slice(i, i + 1)
-            apply_rule(rule, group, params[one], states[one], keys, numbers, options, differentiable, grads[one])
+    parts = [[i] for i in range(len(params))] if len(set(map(id, params))) < len(params) else _apart(params)
+    if parts:  # one that is there twice takes two steps, one after the other
+        for part in parts:
+            ours, theirs = [params[i] for i in part], [states[i] for i in part]
+            apply_rule(rule, group, ours, theirs, keys, numbers, options, differentiable, [grads[i] for i in part])
         return
     if differentiable:
         for p in params:
@@ -145,13 +155,26 @@ def apply_rule(
     op = make_op(shared, len(params), tuple(numbers))
     if any(map(is_foreign, grads)):
         args[len(params) : 2 * len(params)] = [_strided(rule, grad, options, group) for grad in grads]
-    results = call(op, args, recording=differentiable)
-    moved = len(params) + len(held)
+    _write_back(targets, call(op, args, recording=differentiable), counts, is_meta(params[0]), differentiable)
+
+
+def _apart(params: Sequence[Tensor]) -> list[list[int]]:
+    """The numbers of the parameters that have data, and of those that have none (the device "meta"), if there are both."""
+    kinds = [type(p._payload) for p in params]
+    if MetaArray not in kinds or len(set(kinds)) == 1:
+        return []
+    return [[i for i, kind in enumerate(kinds) if (kind is MetaArray) is without] for without in (False, True)]
+
+
+def _write_back(targets: list[Any], results: Sequence[Any], counts: Counters, nowhere: bool, differentiable: bool) -> None:
+    """Write a step's results; ``nowhere``: those of parameters without data, of which the counters alone are known."""
+    moved = len(targets) - len(counts.leaders)
     with set_grad_enabled(differentiable):
         for target, new in zip(targets[:moved], results, strict=False):
-            write(target, new)
+            if is_meta(target) or not is_meta(new):  # a number of the CPU stays: what becomes of it nobody knows
+                write(target, new)
     with no_grad():
-        counts.write(results[moved:])
+        counts.write([each + 1 for each in counts.leaders] if nowhere else results[moved:])
 
 
 def _strided(rule: Rule, grad: Tensor, options: dict[str, Any], group: dict[str, Any]) -> Tensor:

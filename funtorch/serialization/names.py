@@ -82,6 +82,8 @@ _EXACT: dict[tuple[str, str], Any] = {
 }
 _EXACT |= {("torch._utils", function.__name__): function for function in rebuilding.OF_UTILS}
 _EXACT |= {("torch", name): cls for name, cls in storage.TYPES.items()}
+# What holds PyTorch's own functions and methods, of which files have "the attribute sin": only for files that are read as code.
+_HOLDERS = {("torch._C", "_VariableFunctionsClass"): OURS}
 # What a file may name that is read as code, and no other.
 _TRUSTED = {("torch.nn.modules.module", "_WrappedHook"): WrappedHook, ("torch._C", "Generator"): Generator}
 _NAME_OF = {id(value): key for key, value in (_EXACT | _TRUSTED).items()}
@@ -132,6 +134,10 @@ def resolve(module: str, name: str) -> Any:
     for table in (_EXACT, _READ, _TRUSTED):
         if (module, name) in table:
             return table[module, name]
+    if (module, name) in _HOLDERS:
+        return importlib.import_module(_HOLDERS[module, name])
+    if (module, name) == ("torch._C", "TensorBase"):
+        return Tensor
     refuse_other_types(f"{module}.{name}")
     for inside, address in _INSIDE.items():
         if module == inside:

@@ -208,6 +208,9 @@ class _Names:
             super().save_global(value, name)  # type: ignore[misc]
             return
         writer: Any = self
+        if writer.proto < 4 and "." in found[1]:  # older protocols have it as an attribute of its class
+            super().save_global(value, name)  # type: ignore[misc]
+            return
         if writer.proto >= 4:
             writer.save(found[0])
             writer.save(found[1])

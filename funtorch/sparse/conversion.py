@@ -12,6 +12,7 @@ from ..core.engine import CONCRETE
 from ..core.foreign import is_foreign
 from ..core.handle import value_of
 from ..core.levels import Dual
+from ..core.meta import NO_DATA, is_meta
 from ..core.views import alias, concrete
 from ..dtypes import dtype
 from ..errors import MissingError, OpError, TracedValueError
@@ -43,7 +44,7 @@ def known_places(structure: Any, name: str) -> np.ndarray:
     """The places as a NumPy array. Raises RuntimeError where they are traced or batched."""
     found = concrete(structure.places)
     if found is None:
-        raise TracedValueError(NO_PLACES.format(name))
+        raise MissingError(f"{name}: {NO_DATA}") if is_meta(structure.places) else TracedValueError(NO_PLACES.format(name))
     return found
 
 
@@ -209,7 +210,7 @@ def _known(x: Any) -> np.ndarray | None:
 def _coo_of_dense(x: Any, dims: int) -> Coo:
     array = _known(x)
     if array is None:
-        raise TracedValueError(NO_PLACES.format("to_sparse()"))
+        raise MissingError(f"to_sparse(): {NO_DATA}") if is_meta(x) else TracedValueError(NO_PLACES.format("to_sparse()"))
     there = array != 0
     if dims < array.ndim:
         there = there.any(tuple(range(dims, array.ndim)))

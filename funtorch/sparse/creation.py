@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..cautions import caution_once
+from ..core.meta import NO_DATA, is_meta
 from ..core.views import alias, concrete
 from ..dtypes import as_dtype, dtype
 from ..errors import ArgumentTypeError, MissingError, OpError, TracedValueError
@@ -61,6 +63,8 @@ def _check_inside(places: Tensor, shape: tuple, name: str) -> None:
 
 def _size_of(indices: Tensor, values: Tensor) -> tuple[int, ...]:
     found = concrete(indices)
+    if is_meta(indices):
+        raise MissingError(f"sparse_coo_tensor(): {NO_DATA}")
     if found is None:
         raise TracedValueError("sparse_coo_tensor(): the size depends on indices that are traced or batched: give size")
     if found.size and found.min() < 0:
@@ -126,6 +130,8 @@ def sparse_coo_tensor(
 
 def _compressed_size(which: int, begins: Tensor, plain: Tensor) -> tuple[int, int]:
     found = concrete(plain)
+    if is_meta(plain):
+        raise MissingError(f"sparse_csr_tensor(): {NO_DATA}")
     if found is None:
         raise TracedValueError("sparse_csr_tensor(): the size depends on indices that are traced or batched: give size")
     other = int(found.max()) + 1 if found.size else 0
@@ -243,10 +249,17 @@ def zeros(size: Any, dtype: Any, kind: layout, requires_grad: bool, device: Any)
     return made.requires_grad_() if requires_grad else made
 
 
+OLDER = "torch.sparse.SparseTensor({0}, *, device=) is deprecated. Please use torch.sparse_coo_tensor({0}, dtype=, device=)."
+
+
 def legacy(kind: dtype) -> Any:
     """`torch.sparse.FloatTensor` and its kin: ``(indices, values, size)``, or sizes, or nothing."""
 
     def make(*args: Any) -> Any:
+        given = (
+            "indices, values, shape" if len(args) > 2 else "indices, values" if args and isinstance(args[0], Tensor) else "shape"
+        )
+        caution_once(OLDER.format(given), key=f"sparse types of {given}")
         if len(args) >= 2 and isinstance(args[0], Tensor):
             return sparse_coo_tensor(*args, dtype=kind)
         sizes = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
@@ -254,5 +267,6 @@ def legacy(kind: dtype) -> Any:
             raise ArgumentTypeError(f"sparse Tensors of {kind!r} are made from indices, values and a size, got {args}")
         return empty_coo(sizes or (0,), kind)
 
+    make.tensor_dtype = kind  # type: ignore[attr-defined]  # what `Tensor.type` converts to
     make.__doc__ = f"A sparse Tensor of {kind!r} from indices, values and a size."
     return make

@@ -153,6 +153,14 @@ def hspmm(mat1: Any, mat2: Any) -> Any:
     return SparseTensor.of(Coo(indices_of(rows[None]), values, tuple(product.shape), True))
 
 
+hsmm = hspmm
+
+
+def dsmm(mat1: Any, mat2: Any) -> Any:
+    """The product of a sparse matrix (N, K) and a dense one (K, M): dense, (N, M)."""
+    return mm(mat1, mat2)
+
+
 def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta input + alpha (mat1 mat2) with input and mat1 sparse, mat2 dense; the sum is sparse."""
     return input * beta + smm(mat1, mat2) * alpha

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from ..core.batching import VmapLevel, at_front, move_op
@@ -16,7 +17,7 @@ from ..core.trees import broadcast_prefix, flatten, unflatten
 from ..core.writing import write
 from ..errors import ArgumentValueError
 from ..tensor import Tensor
-from .lane_loop import in_turn
+from .lane_loop import Lanes, in_turn
 
 RANDOMNESS = ("error", "different", "same")
 
@@ -209,10 +210,15 @@ def _concatenate(dim: int) -> Op:
 
 def _in_chunks(func: Callable, leaves: list, spec: Any, dims: list, out_dims: Any, size: int, chunk: int, options: tuple) -> Any:
     parts = []
-    for start in range(0, size, chunk):
-        stop = min(start + chunk, size)
-        some = [leaf if dim is None else call(_slice(start, stop, dim), (leaf,)) for leaf, dim in zip(leaves, dims, strict=True)]
-        parts.append(flatten(_run(func, VmapLevel(stop - start, *options), some, spec, dims, out_dims)))
+    with Lanes("same") if options[0] == "same" else nullcontext() as lanes:
+        for start in range(0, size, chunk):
+            stop = min(start + chunk, size)
+            some = [
+                leaf if dim is None else call(_slice(start, stop, dim), (leaf,)) for leaf, dim in zip(leaves, dims, strict=True)
+            ]
+            if lanes is not None:
+                lanes.begin()
+            parts.append(flatten(_run(func, VmapLevel(stop - start, *options), some, spec, dims, out_dims)))
     out_spec = parts[0][1]
     out = broadcast_prefix(out_dims, unflatten(out_spec, parts[0][0]))
     joined = [

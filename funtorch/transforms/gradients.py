@@ -7,13 +7,12 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..autograd.engine import gradients
 from ..core.backward import Graph
 from ..core.forward_mode import JvpLevel
-from ..core.handle import Handle, make, value_of, without_history
+from ..core.handle import Handle, value_of, without_history
 from ..core.levels import Dual, untaped
+from ..core.meta import constant_like
 from ..core.state import state
 from ..core.tape import Leaf, place_of
 from ..core.trees import Spec, flatten, unflatten
@@ -76,7 +75,7 @@ class Variables:
 
 def zeros_for(tensor: Handle) -> Tensor:
     """Zeros like a Tensor, the same in each lane."""
-    return make(np.zeros(tensor._payload.shape, tensor._payload.dtype))
+    return constant_like(tensor, 0)
 
 
 def reaches_beyond(roots: Sequence[Tensor], variables: Sequence[Tensor]) -> bool:
@@ -202,11 +201,7 @@ def _check_scalar(output: Any) -> None:
 
 def _pull(given: Variables, outputs: Sequence[Tensor], cotangents: Sequence[Any], outside: bool, retain: bool) -> list[Tensor]:
     """The gradients of the variables, zeros where they were not used."""
-    pairs = [
-        (o, make(np.ones(o._payload.shape, o._payload.dtype)) if c is None else c)
-        for o, c in zip(outputs, cotangents, strict=True)
-        if o.requires_grad
-    ]
+    pairs = [(o, constant_like(o, 1) if c is None else c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
     if not pairs:
         return [zeros_for(v) for v in given.variables]
     roots = [o for o, _ in pairs]

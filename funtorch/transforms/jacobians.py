@@ -6,27 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..core.handle import make
-from ..core.trees import Spec, flatten, unflatten
+from ..core.trees import Spec, flatten, tree_map, unflatten
+from ..core.variables import unit_vectors
 from ..errors import ArgumentValueError, OpError
 from ..tensor import Tensor
 from .batching import vmap
 from .gradients import _selected, jvp, vjp
-
-
-def _basis(tensors: list[Tensor]) -> list[Tensor]:
-    """Unit vectors along each element of each Tensor: for Tensor i, shape (sum of elements, *its shape)."""
-    sizes = [t.numel() for t in tensors]
-    total = sum(sizes)
-    result, at = [], 0
-    for tensor, size in zip(tensors, sizes, strict=True):
-        block = np.zeros((total, size), tensor._payload.dtype)
-        block[at : at + size] = np.eye(size, dtype=block.dtype)
-        result.append(make(block.reshape(total, *tensor.shape)))
-        at += size
-    return result
 
 
 def _bound(func: Callable, args: tuple, kwargs: dict, numbers: tuple[int, ...]) -> tuple[Callable, tuple]:
@@ -68,7 +53,7 @@ def jacrev(
         selected_func, selected = _bound(func, args, kwargs, numbers)
         output, pull, *aux = vjp(selected_func, *selected, has_aux=has_aux)
         outs, out_spec = flatten(output)
-        rows = vmap(lambda *b: pull(unflatten(out_spec, b)), chunk_size=chunk_size)(*_basis(outs))
+        rows = vmap(lambda *b: pull(unflatten(out_spec, b)), chunk_size=chunk_size)(*unit_vectors(outs))
         in_leaves, in_spec = flatten(rows)
         blocks = [_split_rows(leaf, outs) for leaf in in_leaves]
         result = _assemble(out_spec, in_spec, len(outs), lambda o, i: blocks[i][o], several)
@@ -112,15 +97,17 @@ def jacfwd(
                 raise OpError(f"jacfwd(): expected Tensors to differentiate by, got {type(leaf).__name__}")
 
         def push(*dots: Any) -> Any:
-            output, dot, *aux = jvp(selected_func, selected, unflatten(spec, dots), has_aux=has_aux)
-            return dot, output, *aux
+            _, dot, *aux = jvp(selected_func, selected, unflatten(spec, dots), has_aux=has_aux)
+            return dot, *aux
 
-        dims = (0, None, None) if has_aux else (0, None)
-        columns, output, *aux = vmap(push, out_dims=dims, randomness=randomness, chunk_size=chunk_size)(*_basis(leaves))
-        outs, out_spec = flatten(output)
-        found, _ = flatten(columns)
+        each = randomness == "different"  # then what is no derivative has lanes too, and the first one's is handed out
+        dims = (0, 0 if each else None) if has_aux else (0,)
+        columns, *aux = vmap(push, out_dims=dims, randomness=randomness, chunk_size=chunk_size)(*unit_vectors(leaves))
+        if each:
+            aux = tree_map(lambda lanes: lanes[0], aux)
+        found, out_spec = flatten(columns)
         blocks = [_split_columns(c, leaves) for c in found]
-        result = _assemble(out_spec, spec, len(outs), lambda o, i: blocks[o][i], several)
+        result = _assemble(out_spec, spec, len(found), lambda o, i: blocks[o][i], several)
         return (result, *aux) if has_aux else result
 
     return jacobian

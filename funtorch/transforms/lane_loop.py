@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.generators import default_generator
 from ..core.segment import Nested
 from ..core.trees import Spec, broadcast_prefix, flatten, unflatten
@@ -36,13 +38,25 @@ class Lanes(Nested):
             raise OpError(RANDOM)
         if self.randomness == "different":
             return super().draw(source, thunk, signature)
+        known, value = self._once(signature, lambda: super(Lanes, self).draw(source, thunk, signature))
+        if known != signature:
+            raise OpError("vmap: with randomness='same' each lane must draw numbers of the same kind and shape")
+        return value
+
+    def by_values(self, name: str, values: Any, thunk: Callable) -> Any:
+        if self.randomness != "same":
+            return thunk()
+        known, drawn = self._once((name, values), thunk)
+        if known[0] != name or not np.array_equal(known[1], values):
+            raise OpError(f"vmap: Vmap does not support {name} with randomness='same' on a mapped input")
+        return drawn
+
+    def _once(self, what: tuple, thunk: Callable) -> tuple[tuple, Any]:
+        """What is drawn at this place of a lane, and what it was asked for: by the first one."""
         self.place += 1
         if self.place > len(self.drawn):
-            self.drawn.append((signature, super().draw(source, thunk, signature)))
-        known, value = self.drawn[self.place - 1]
-        if known != signature:
-            raise OpError("vmap: with randomness='same' and mode='loop' each lane must draw numbers of the same kind and shape")
-        return value
+            self.drawn.append((what, thunk()))
+        return self.drawn[self.place - 1]
 
 
 def in_turn(

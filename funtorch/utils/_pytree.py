@@ -20,6 +20,7 @@ class NodeDef:
     type: type
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]]
     unflatten_fn: Callable[[Iterable[Any], Any], Any]
+    flatten_with_keys_fn: Any = None  # ``(x) -> ([(key, child)], context)``
 
 
 SUPPORTED_NODES: dict[type, NodeDef] = {}
@@ -33,7 +34,7 @@ def register_pytree_node(
     """Make a class a container. Raises ValueError if it is one."""
     if cls in SUPPORTED_NODES:
         raise ArgumentValueError(f"{cls} is already registered as pytree node.")
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 _register_pytree_node = register_pytree_node
@@ -252,3 +253,15 @@ def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: Callable[[
         _broadcast_to_and_flatten(child, spec, is_leaf) for child, spec in zip(children, treespec.children_specs, strict=True)
     ]
     return None if any(part is None for part in parts) else [each for part in parts if part is not None for each in part]
+
+
+def __getattr__(name: str) -> Any:
+    """What has to do with the places of leaves, loaded when it is first asked for."""
+    from . import _pytree_paths as paths
+
+    if name not in paths.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(paths, name)
+
+
+PyTreeSpec = TreeSpec

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..cautions import caution
 from ..core.casting import resumed
 from ..core.handle import Handle
 from ..core.keeping import Keeper
@@ -20,6 +20,14 @@ from ..core.trees import flatten, flatten_plain, unflatten
 from ..core.variables import depends, frozen, variable
 from ..core.views import alias
 from ..errors import ArgumentTypeError, ArgumentValueError, OpError
+from .checkpoint_pieces import (  # noqa: F401
+    DefaultDeviceType,
+    check_backward_validity,
+    detach_variable,
+    get_device_states,
+    set_checkpoint_early_stop,
+    set_device_states,
+)
 
 __all__ = [
     "CheckpointError",
@@ -235,7 +243,9 @@ def checkpoint(
     if determinism_check not in ("default", "none"):
         raise ArgumentValueError(f"checkpoint(): determinism_check must be 'default' or 'none', got {determinism_check!r}")
     if use_reentrant is None:
-        warnings.warn(UNSAID, stacklevel=2)
+        caution(UNSAID)
+    if use_reentrant is not False:
+        check_backward_validity(args)
     if not state.grad:
         return function(*args, **kwargs)
     segment = _Segment(function, args, kwargs, context_fn(), preserve_rng_state, determinism_check == "default")
@@ -266,7 +276,7 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     if kwargs:
         raise ArgumentValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if use_reentrant is None:
-        warnings.warn(UNSAID, stacklevel=2)
+        caution(UNSAID)
     parts = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(parts) // segments
     end = -1

@@ -37,6 +37,30 @@ CALLS = {
     "inner": lambda t, d: t.inner(_t(t, A[0], d), _t(t, B[0], d)),
     "multi_dot": lambda t, d: t.linalg.multi_dot([_t(t, A[0], d), _t(t, B[0], d)]),
     "matrix_power": lambda t, d: t.linalg.matrix_power(_t(t, A[0], d), 3),
+    "inner of vectors": lambda t, d: t.inner(_t(t, V, d), _t(t, V, d)),
+    "inner with a number": lambda t, d: t.inner(_t(t, V[0], d), _t(t, A[0], d)),
+    "tensordot of everything": lambda t, d: t.tensordot(_t(t, A[0], d), _t(t, B[0], d), 2),
+    "tensordot of vectors": lambda t, d: t.tensordot(_t(t, V, d), _t(t, V, d), 1),
+    "tensordot with a vector": lambda t, d: t.tensordot(_t(t, A[0], d), _t(t, V, d), 1),
+    "power 0": lambda t, d: t.linalg.matrix_power(_t(t, A[0], d), 0),
+    "power 1": lambda t, d: t.linalg.matrix_power(_t(t, A[0], d), 1),
+    "power -1": lambda t, d: t.linalg.matrix_power(_t(t, np.eye(3) * 2, d), -1),
+    "power -2": lambda t, d: t.linalg.matrix_power(_t(t, np.eye(3) * 2, d), -2),
+    "pinverse": lambda t, d: t.pinverse(_t(t, A[0], d)),
+    "lu": lambda t, d: t.lu(_t(t, A[0], d))[0],
+    "affine_grid": lambda t, d: t.nn.functional.affine_grid(
+        _t(t, A[:1, :, :2].transpose(0, 2, 1), d), (1, 1, 2, 2), align_corners=False
+    ),
+    "max_unpool1d": lambda t, d: t.nn.functional.max_unpool1d(_t(t, A[:1, :, :1], d), t.zeros(1, 3, 1, dtype=t.int64), 2),
+    "pad, reflect": lambda t, d: t.nn.functional.pad(_t(t, A, d), (1, 1), mode="reflect"),
+    "pad, replicate": lambda t, d: t.nn.functional.pad(_t(t, IMAGE, d), (1, 1, 1, 1), mode="replicate"),
+    "pad, circular": lambda t, d: t.nn.functional.pad(_t(t, IMAGE, d), (1, 1, 1, 1), mode="circular"),
+    "pad, zeros": lambda t, d: t.nn.functional.pad(_t(t, IMAGE, d), (1, 1)),
+    "interpolate, area": lambda t, d: t.nn.functional.interpolate(_t(t, IMAGE[None], d), scale_factor=0.5, mode="area"),
+    "interpolate, area of images": lambda t, d: t.nn.functional.interpolate(_t(t, IMAGE, d), scale_factor=0.5, mode="area"),
+    "interpolate, nearest": lambda t, d: t.nn.functional.interpolate(_t(t, IMAGE[None], d), scale_factor=2.0),
+    "elementwise einsum of two types": lambda t, d: t.einsum("i,j->ij", _t(t, V, d), _t(t, V, "bfloat16")),
+    "product in place": lambda t, d: _t(t, A[0], d).addmm_(_t(t, A[1], d), _t(t, B[0], d)),
     "prelu": lambda t, d: t.nn.functional.prelu(_t(t, V, d), _t(t, V[:1], d)),
     "mv": lambda t, d: t.mv(_t(t, A[0], d), _t(t, V, d)),
     "cosine_similarity": lambda t, d: t.cosine_similarity(_t(t, A[0], d), _t(t, B[0], d)),
@@ -63,6 +87,7 @@ CALLS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:torch.lu is deprecated")
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
 @pytest.mark.parametrize("name", CALLS)
 def test_result_types_and_values(name, dtype):
@@ -316,6 +341,15 @@ def test_recurrent_layers_take_what_a_layer_before_them_made(name, packed, state
             out, last = layer(data, (h, h) if name == "LSTM" and h is not None else h)
         kinds.append([str(t.dtype) for t in (out.data if packed else out, *(last if name == "LSTM" else (last,)))])
     assert kinds[0] == kinds[1]
+
+
+def test_in_place_products_are_not_cast():
+    x = funtorch.rand(3, 3)
+    with funtorch.autocast("cpu"):
+        written = x.clone().addmm_(x, x)
+        with pytest.raises(RuntimeError):
+            x.bfloat16().addmm_(x, x)
+    assert funtorch.allclose(written, x + x @ x, rtol=1e-6)
 
 
 def test_results_that_are_given_are_not_cast():

@@ -4,6 +4,7 @@ import math
 import pickle
 import warnings
 
+import numpy as np
 import pytest
 import torch
 
@@ -212,3 +213,19 @@ def test_a_fused_optimiser_takes_gradients_of_halves():
         else:
             with pytest.raises(ValueError, match="FP16"):
                 scaler.step(optimizer)
+
+
+def test_sparse_gradients_are_unscaled_too():
+    found = []
+    for lib in BOTH:
+        lib.manual_seed(0)
+        table = lib.nn.Embedding(4, 2, sparse=True)
+        optimizer, scaler = lib.optim.SGD(table.parameters(), 0.1), lib.amp.GradScaler("cpu", init_scale=4.0)
+        for factor in (1.0, float("inf")):
+            optimizer.zero_grad()
+            scaler.scale(table(lib.tensor([1, 1, 2])).sum() * factor).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        found.append((table.weight.tolist(), scaler.get_scale()))
+    assert found[0][1] == found[1][1] == 2.0
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-6)

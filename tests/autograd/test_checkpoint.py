@@ -1,6 +1,7 @@
 """utils.checkpoint: the same values and gradients with less kept, the same random numbers, nothing done twice outside."""
 
 import gc
+import importlib
 import warnings
 import weakref
 
@@ -330,3 +331,24 @@ def test_policies_under_transforms_and_in_sequences():
         assert funtorch.allclose(y.grad, times * want)
     with pytest.raises(TypeError, match="must be a function or a list of ops, not int"):
         create_selective_checkpoint_contexts(3)
+
+
+@pytest.mark.parametrize("lib", [torch, funtorch], ids=["torch", "funtorch"])
+def test_pieces_for_checkpoints_of_ones_own(lib):
+    pieces = importlib.import_module(f"{lib.__name__}.utils.checkpoint")
+    x, number = lib.ones(2, requires_grad=True) * 2, 3
+    leaf, same = pieces.detach_variable((x, number))
+    assert leaf.is_leaf and leaf.requires_grad and leaf.tolist() == [2, 2] and same is number
+    with pytest.raises(RuntimeError, match="Only tuple of tensors is supported"):
+        pieces.detach_variable([x])
+    with pytest.warns(UserWarning, match="None of the inputs have requires_grad=True"):
+        pieces.check_backward_validity([lib.ones(1), 3])
+    devices, states = pieces.get_device_states(x)
+    pieces.set_device_states(devices, states)
+    assert devices == states == []
+    with pieces.set_checkpoint_early_stop(False):
+        z = pieces.checkpoint(lambda y: y.sin(), x, use_reentrant=False)
+    z.sum().backward()
+    pieces.DefaultDeviceType.set_device_type("cpu")
+    assert pieces.DefaultDeviceType.get_device_type() == "cpu"
+    pieces.DefaultDeviceType.set_device_type("cuda")

@@ -147,6 +147,48 @@ def a_leaf_on_ctx_is_itself(m):
 
 
 @program
+def attributes_are_the_same_objects(m):
+    class Keeps(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.things, ctx.table, ctx.b, ctx.made = things, table, b, [a * 2]
+            ctx.again = ctx.made
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append((ctx.things is things, ctx.table is table, ctx.b is h, ctx.made is ctx.again, ctx.things[1] is h))
+            ctx.things.append(len(seen))
+            return g * ctx.b + 0 * ctx.made[0], g * ctx.things[0]
+
+    x, constant, seen = leaf(m, 1.0, 2.0), m.ones(2, dtype=m.float64), []
+    for _ in range(2):
+        h = x * 2
+        things, table = [constant, h, (x, {"a": constant})], {"x": x}
+        z = Keeps.apply(x, h).sum()
+        z.backward()
+    return seen, things[3:], x.grad
+
+
+def test_an_attribute_that_was_written_since_is_as_it_was():
+    class Keeps(funtorch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            ctx.things = things
+            return a * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.things[0]
+
+    things, x = [funtorch.full((2,), 3.0)], funtorch.ones(2, requires_grad=True)
+    z = Keeps.apply(x).sum()
+    things[0].zero_()
+    z.backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+@program
 def saved_result(m):
     class Exp(m.autograd.Function):
         @staticmethod

@@ -28,6 +28,83 @@ def nodes(m):
     )  # fmt: skip
 
 
+NAMED = (
+    "x.sum() x.sum(0) x.mean(1) x.max() x.max(0)[0] x.median(0)[0] x.clamp(0,1) x.clamp(x,x*2) x**2 x**x 2**x 1-x x-1 x.square() x@x "
+    "x@x[0] x[0]@x[0] b@b F.linear(x,x) F.linear(x,x,x[0]) F.linear(b,x) F.linear(b,x,x[0]) F.pad(b,(1,1)) F.pad(b,(1,1),mode='reflect') "
+    "F.conv1d(b,b[:,:,:1]) F.layer_norm(x,(4,)) F.cross_entropy(x,x.argmax(1)) F.l1_loss(x,x*2) F.dropout(x) F.max_pool2d(b,2) "
+    "F.interpolate(b,2) F.interpolate(b[None],scale_factor=2,mode='bilinear') m.fft.fft(x) m.fft.fft(x+0j) m.linalg.inv(x) "
+    "m.linalg.norm(x) x.split(2)[0] x[0] x.t() m.outer(x[0],x[0]) F.selu(x) x.relu()"
+).split()
+
+
+@program
+def classes_of_nodes(m):
+    x = m.eye(4, dtype=m.float64).add(0.1).requires_grad_()
+    scope = {"m": m, "F": m.nn.functional, "x": x, "b": m.stack([x * 1, x * 2, x * 3, x * 4])}
+    made = {text: eval(text, scope) for text in NAMED}
+    y = x * 2
+    assert type(y.grad_fn) is type((x * 3).grad_fn) and y.grad_fn is y.grad_fn
+    assert all(type(z.grad_fn).__name__ == z.grad_fn.name() for z in made.values())
+    at = y.grad_fn.next_functions[0][0]
+    y.grad_fn.metadata["seen"] = 1
+    return (
+        {text: str(type(z.grad_fn)) for text, z in made.items()}, str(type(at)), repr(at)[:23], at.name(), y.grad_fn.metadata,
+        [str(type(node)) for node, _ in (y + x.exp()).grad_fn.next_functions], type(m.autograd.graph.get_gradient_edge(y).node).__name__,
+    )  # fmt: skip
+
+
+@program
+def a_graph_that_was_looked_at(m):
+    x, found = leaf(m, 1.0, 2.0), []
+    for looked in (False, True):
+        y = (x.norm() * x).sum() + (x[:1] ** 2).sum()
+        todo = [y.grad_fn] if looked else []
+        while todo:
+            todo += [node for node, _ in todo.pop().next_functions if node is not None]
+        (g,) = m.autograd.grad(y, x, create_graph=True)
+        found += [g, m.autograd.grad(g.sum(), x)]
+    return found
+
+
+@program
+def what_a_function_node_shows(m):
+    class Double(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.save_for_backward(x)
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.factor, None
+
+    x = leaf(m, 1.0, 2.0)
+    node = Double.apply(x, 2.0).grad_fn
+    node.metadata["seen"] = 1
+    return (
+        type(node).__name__, node.name(), node.factor, node.needs_input_grad, node.saved_tensors[0] is x, node.metadata,
+        caught(lambda: node.other, 0), [type(n).__name__ for n, _ in node.next_functions],
+    )  # fmt: skip
+
+
+@program
+def hooks_of_accumulation(m):
+    x, seen = leaf(m, 1.0, 2.0), []
+    at = x.expand_as(x).grad_fn.next_functions[0][0]
+    after = at.register_hook(lambda gi, go: seen.append(("after", gi, [g.clone() for g in go], x.grad.clone())))
+    before = at.register_prehook(lambda go: (go[0] * 10,))
+    y = x * 3
+    first = y.grad_fn.register_prehook(lambda go: seen.append(("node", [g.clone() for g in go])))
+    y.grad_fn.register_prehook(lambda go: (go[0] + 1,))
+    y.register_hook(lambda g: seen.append(("tensor", g.clone())))
+    y.sum().backward(retain_graph=True)
+    for handle in (after, before, first):
+        handle.remove()
+    y.sum().backward()
+    return seen, x.grad
+
+
 @program
 def edges(m):
     graph, x = m.autograd.graph, leaf(m, 1.0, 2.0)

@@ -22,8 +22,8 @@ def mixed_masks(t: Any) -> Any:
     return t.nn.MultiheadAttention(4, 2)(x, x, x, key_padding_mask=t.zeros(3, 2).bool(), attn_mask=t.zeros(2, 2))
 
 
-def older_hook(t: Any, inputs: Callable, layer: str = "ReLU") -> Any:
-    module = getattr(t.nn, layer)()
+def older_hook(t: Any, inputs: Callable, layer: str = "ReLU", *sizes: int) -> Any:
+    module = getattr(t.nn, layer)(*sizes)
     module.register_backward_hook(lambda m, gi, go: None)
     return module(inputs(t)).sum().backward()
 
@@ -55,6 +55,7 @@ CASES: dict[str, Callable] = {
     "kl_div": lambda t: t.nn.functional.kl_div(t.zeros(2), t.ones(2)),
     "kl_div's old argument": lambda t: t.nn.functional.kl_div(t.zeros(2), t.ones(2), size_average=True),
     "an older hook at a leaf": lambda t: older_hook(t, lambda t: t.ones(2, requires_grad=True)),
+    "an older hook of weights alone": lambda t: older_hook(t, lambda t: t.ones(2, 3), "Linear", 3, 2),
     "an older hook of one op": lambda t: older_hook(t, lambda t: t.ones(2, requires_grad=True) * 2),
 }
 

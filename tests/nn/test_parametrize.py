@@ -443,3 +443,23 @@ def test_the_older_spectral_norm_takes_a_vector():
 def test_utils_has_torch_s_names():
     names = {n for n in vars(torch.nn.utils) if not n.startswith("_")}
     assert [n for n in sorted(names) if not hasattr(funtorch.nn.utils, n)] == []
+
+
+@pytest.mark.parametrize("normalised", [funtorch.nn.utils.parametrizations.spectral_norm, funtorch.nn.utils.spectral_norm])
+def test_forward_and_reverse_mode_agree_about_the_power_iteration(normalised):
+    funtorch.manual_seed(0)
+    layer = normalised(funtorch.nn.Linear(3, 2).double())
+    parameters = {k: p.detach() for k, p in layer.named_parameters()}
+    buffers = {k: b.clone() for k, b in layer.named_buffers()}
+    x = funtorch.tensor(np.random.default_rng(1).normal(size=(4, 3)))
+
+    def loss(weights):
+        moved = {k: b.clone() for k, b in buffers.items()}
+        return (funtorch.func.functional_call(layer, (weights, moved), (x,)) ** 3).sum()
+
+    dots = {k: p.cos() for k, p in parameters.items()}
+    slopes = funtorch.func.grad(loss)(parameters)
+    assert funtorch.allclose(funtorch.func.jvp(loss, (parameters,), (dots,))[1], sum((slopes[k] * dots[k]).sum() for k in dots))
+    pushed = funtorch.func.jvp(funtorch.func.grad(loss), (parameters,), (dots,))[1]
+    pulled = funtorch.func.grad(lambda w: sum((g * dots[k]).sum() for k, g in funtorch.func.grad(loss)(w).items()))(parameters)
+    assert all(funtorch.allclose(pushed[k], pulled[k]) for k in dots)

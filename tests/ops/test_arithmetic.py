@@ -175,6 +175,80 @@ def test_numbers_are_not_rounded_to_a_half_first(half):
         assert str(ours.dtype) == str(theirs.dtype) and ours.float().tolist() == theirs.float().tolist()
 
 
+# PyTorch's loops take 32 numbers at a time; those left over it rounds at other steps.
+WHOLE_LOOPS = 128
+OF_HALVES = {
+    "a number by halves": lambda t, x, y: (0.1 / x, 3 / x, 1e5 / y, 1 / x),
+    "a factor in a sum": lambda t, x, y: (
+        t.add(x, y, alpha=0.3),
+        x.sub(y, alpha=0.7),
+        t.rsub(x, y, alpha=3),
+        x.add(0.1, alpha=0.3),
+    ),
+    "in place": lambda t, x, y: (x.clone().add_(y, alpha=-0.3), x.clone().sub_(y, alpha=7), x.clone().lerp_(y, 0.25)),
+    "logarithms": lambda t, x, y: (
+        t.xlogy(x, y),
+        t.xlogy(x, 0.3),
+        t.xlogy(0.7, y),
+        t.special.xlog1py(x, y),
+        t.special.xlog1py(0.3, y),
+    ),
+    "between": lambda t, x, y: (t.lerp(x, y, y), t.lerp(x, y, 0.3), t.lerp(x, y, t.tensor(0.7).to(x.dtype))),
+    "powers": lambda t, x, y: [y**e for e in (2, 3, 4, -1, -2, -3, -4, 0.5, 2.5)],
+    "degrees": lambda t, x, y: (x.deg2rad(), x.rad2deg()),
+}
+
+
+@pytest.mark.parametrize("mode", ["host", "kernel"])
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", OF_HALVES)
+def test_halves_are_rounded_where_torch_rounds_them(name, half, mode):
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=WHOLE_LOOPS), rng.uniform(0.1, 4, WHOLE_LOOPS)
+    with torch.set_engine(mode):
+        runs = [OF_HALVES[name](t, *(t.tensor(a.tolist()).to(getattr(t, half)) for a in (x, y))) for t in (oracle, torch)]
+    for theirs, ours in zip(*runs, strict=True):
+        assert str(ours.dtype) == str(theirs.dtype) and ours.float().tolist() == theirs.float().tolist()
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+@pytest.mark.parametrize("ends", [(4.3, 4, 50), (-3, 7.7, 33), (0, 1, 1), (1000, -2, 8), (0, 1, 300), (-1, 3, 5000)])
+def test_evenly_spaced_halves_are_torch_s(half, ends):
+    theirs, ours = (t.linspace(*ends, dtype=getattr(t, half)) for t in (oracle, torch))
+    assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, x: t.add(x, x, alpha=1e5),
+        lambda t, x: x.sub_(x, alpha=1e5),
+        lambda t, x: x**1e5,
+        lambda t, x: x.clamp(max=1e5),
+        lambda t, x: x.clamp_(-1e5, 1.0),
+        lambda t, x: t.nn.functional.hardtanh(x, -1e5, 1e5),
+        lambda t, x: t.nn.functional.hardshrink(x, 1e5),
+        lambda t, x: t.nn.functional.softshrink(x, 1e5),
+        lambda t, x: t.nn.functional.threshold(x, 0.0, 1e5),
+        lambda t, x: x.add(x, alpha=True),
+    ],
+)
+def test_numbers_that_a_half_can_t_hold(call, refuse):
+    refuse(call, np.ones(2, np.float16), words=False)
+
+
+def test_numbers_that_a_half_can_t_hold_where_float32_is_computed_in(agree):
+    agree(lambda t, x: (t.addcmul(x, x, x, value=1e5), t.nn.functional.threshold(x, 1e5, 0.0), x * 1e5), np.ones(2, np.float16))
+    agree(lambda t, x: (t.addcmul(x, x, x, value=True), t.addcdiv(x, x, x, value=True)), np.ones(2, np.float32))
+
+
+def test_a_number_by_a_tensor_is_a_multiple_of_the_reciprocal(agree):
+    agree(lambda t, x: (3 / x, 1 / x, (3 / x).grad_fn.name()), np.linspace(0.1, 3, 50).astype(np.float32))
+    x = np.random.default_rng(0).normal(size=200).astype(np.float32)
+    theirs, ours = (0.3 / t.tensor(x.tolist()) for t in (oracle, torch))
+    assert ours.tolist() == theirs.tolist()
+
+
 def test_gradients_and_transforms_of_halves_times_a_number():
     x = torch.tensor([0.1, 2.0]).half()
     expected = (x.float() * 1e5).half()

@@ -68,3 +68,17 @@ REFUSED = [
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_wrong_arguments_raise_as_in_torch(wrong, refuse):
     refuse(wrong)
+
+
+@pytest.mark.parametrize("p, train", [(0.3, True), (0.3, False), (0.0, True), (1.0, True)])
+def test_the_mask_comes_along(p, train, agree):
+    def run(t, x):
+        t.manual_seed(3)
+        return t.native_dropout(x, p, train)
+
+    agree(run, X)
+    agree(
+        lambda t, x: (t.manual_seed(3), t.native_dropout(x, p, None))[1], X, grad=False
+    )  # whose gradient PyTorch does not scale
+    with pytest.raises(RuntimeError, match="got p=-1"):
+        torch.native_dropout(torch.ones(2), 2.0, True)

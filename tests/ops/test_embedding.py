@@ -54,10 +54,22 @@ def test_scaling_down_keeps_a_leaf_a_leaf():
     assert table.norm(dim=1).tolist() == pytest.approx([2, 1, 2], abs=1e-5)
 
 
+@pytest.mark.parametrize("lookup", ["embedding", "embedding_bag"])
+def test_derivatives_of_a_table_that_is_scaled_down(lookup):
+    def f(table):
+        return (getattr(torch.nn.functional, lookup)(index, table, max_norm=0.5) ** 2).sum()
+
+    index, table, dot = torch.tensor([[0, 2]]), torch.tensor(TABLE), torch.tensor(TABLE[::-1].copy())
+    slope = torch.func.grad(f)(table.clone())
+    assert torch.allclose(torch.func.jvp(f, (table.clone(),), (dot,))[1], (slope * dot).sum())
+    lanes = torch.vmap(lambda w: torch.func.jvp(f, (w,), (dot,))[1])(torch.stack([table, table]))
+    assert torch.allclose(lanes, (slope * dot).sum().expand(2))
+    forward, reverse = (torch.func.jacfwd, torch.func.jacrev)
+    assert torch.allclose(forward(reverse(f))(table.clone()), reverse(reverse(f))(table.clone()))
+
+
 def test_indices_out_of_range_give_nan_where_they_cannot_raise():
-    rows = torch.vmap(lambda i, w: torch.nn.functional.embedding(i, w), in_dims=(0, None))(
-        torch.tensor([0, -1, 5]), torch.ones(5, 2)
-    )
+    rows = torch.transforms.jit(torch.nn.functional.embedding)(torch.tensor([0, -1, 5]), torch.ones(5, 2))
     assert rows.isnan().all(1).tolist() == [False, True, True]
 
 
@@ -165,3 +177,37 @@ def test_the_last_bag_ends_at_the_last_offset(mode, offsets):
 def test_offsets_are_integers():
     with pytest.raises(RuntimeError, match="expected offsets of int64 or int32, but got torch.float32"):
         torch.nn.functional.embedding_bag(torch.tensor(FLAT), torch.tensor(TABLE), torch.tensor([0.0]))
+
+
+@pytest.mark.parametrize("padding", [(), (1,), (-1,)])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_bags_with_their_places(mode, last, padding, agree):
+    offsets = np.array([0, 2, 2, 4] if last else [0, 2, 2])
+
+    def bags(t, w, i, o):
+        z, bag, sizes, largest = t.embedding_bag(w, i, o, False, mode, False, None, last, *padding)
+        return z, bag, sizes if mode or not last else z, largest if mode or not last else z
+
+    agree(bags, TABLE, FLAT, offsets)
+    agree(bags, TABLE.astype(np.float32), FLAT, offsets)
+
+
+def test_bags_with_factors_and_errors(agree):
+    agree(
+        lambda t, w, i, o, f: t.embedding_bag(w, i, o, per_sample_weights=f)[0],
+        TABLE.astype(np.float32), FLAT, OFFSETS, np.arange(4, dtype=np.float32),
+    )  # fmt: skip
+    table, index, offsets = torch.tensor(TABLE), torch.tensor(FLAT), torch.tensor(OFFSETS)
+    with pytest.raises(RuntimeError, match="`mode` must be sum, mean, or max"):
+        torch.embedding_bag(table, index, offsets, mode=3)
+    with pytest.raises(RuntimeError, match="per_sample_weights only supported with mode='sum'"):
+        torch.embedding_bag(table, index, offsets, mode=1, per_sample_weights=torch.ones(4))
+
+
+def test_renorm_in_place(agree):
+    agree(lambda t, w, i: t.embedding_renorm_(w.clone(), i, 0.5, 1.0), TABLE, INDEX, grad=False)
+    table = torch.tensor(TABLE)
+    assert torch.embedding_renorm_(table, torch.tensor([0]), 1.0, 2.0) is table
+    with pytest.raises(RuntimeError, match="Long, Int; but got torch.FloatTensor"):
+        torch.embedding_renorm_(table, torch.ones(1), 1.0, 2.0)

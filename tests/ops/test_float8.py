@@ -55,3 +55,44 @@ def test_made_and_filled(name):
 def test_not_a_number_stays():
     for name in NAMES:
         assert funtorch.tensor([float("nan")]).to(getattr(funtorch, name)).isnan().all()
+
+
+WAYS = {
+    "TensorWise": lambda t: (t.tensor(2.0), t.tensor([[0.25]])),
+    "RowWise": lambda t: (t.arange(1.0, 5.0)[:, None], t.arange(1.0, 4.0)[None]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["bfloat16", "float32", None])
+@pytest.mark.parametrize("biased", [False, True])
+def test_scaled_products(way, kind, biased):
+    def product(t):
+        functional, eight = t.nn.functional, t.float8_e4m3fn
+        a, b = t.linspace(-3, 3, 20).reshape(4, 5).to(eight), t.linspace(-1, 2, 15).reshape(5, 3).to(t.float8_e5m2)
+        recipe = getattr(functional.ScalingType, way)
+        left, right = WAYS[way](t)
+        out = None if kind is None else getattr(t, kind)
+        bias = t.ones(3, dtype=out or eight) if biased and out else None
+        return functional.scaled_mm(a, b, left, recipe, [right], [recipe], bias=bias, output_dtype=out)
+
+    expected, found = product(torch), product(funtorch)
+    assert str(found.dtype) == str(expected.dtype)
+    np.testing.assert_allclose(found.float().numpy(), expected.float().numpy(), rtol=1e-2 if kind else 0.07)
+
+
+def test_scaled_products_that_do_not_fit():
+    functional, a, one = funtorch.nn.functional, funtorch.ones(2, 2).to(funtorch.float8_e5m2), funtorch.tensor(1.0)
+    each, rows, blocks = functional.ScalingType.TensorWise, functional.ScalingType.RowWise, functional.ScalingType.BlockWise1x32
+    with pytest.raises(ValueError, match="mat_b must be of a float8 type"):
+        functional.scaled_mm(a, funtorch.ones(2, 2), one, each, one, each)
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        functional.scaled_mm(a, a[:1], one, each, one, each)
+    with pytest.raises(ValueError, match=r"RowWise takes float32 factors of \[1, 2\]"):
+        functional.scaled_mm(a, a, funtorch.ones(2, 1), rows, one, rows)
+    with pytest.raises(ValueError, match="of one kind"):
+        functional.scaled_mm(a, a, one, each, funtorch.ones(1, 2), rows)
+    with pytest.raises(NotImplementedError, match="BlockWise1x32"):
+        functional.scaled_mm(a, a, one, blocks, one, blocks)
+    with pytest.raises(TypeError, match="scale_a must be Tensor, not float"):
+        functional.scaled_mm(a, a, 1.0, each, one, each)

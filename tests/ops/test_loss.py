@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch as oracle
 
 import funtorch as torch
 
@@ -93,7 +94,8 @@ def test_all_targets_ignored_gives_nan_and_one_ignored_gives_no_gradient(agree):
 
 
 def test_a_class_that_does_not_exist_gives_nan_where_it_cannot_raise():
-    losses = torch.vmap(lambda x, y: torch.nn.functional.cross_entropy(x, y))(torch.tensor(X), torch.tensor([0, 4, 1]))
+    each = torch.transforms.jit(lambda x, y: torch.nn.functional.cross_entropy(x, y, reduction="none"))
+    losses = each(torch.tensor(X), torch.tensor([0, 4, 1]))
     assert losses.isnan().tolist() == [False, True, False]
 
 
@@ -261,3 +263,37 @@ def test_torch_s_own_forms_take_a_number(name, how, agree):
 @pytest.mark.parametrize("wrong", ["mean", 1.0, True])
 def test_torch_s_own_forms_take_no_word(wrong, refuse):
     refuse(lambda t: t.kl_div(t.zeros(2), t.ones(2), reduction=wrong))
+
+
+OF_TWO_TYPES = {
+    "gaussian_nll_loss": lambda f, x, y: f.gaussian_nll_loss(x, y, y.abs() + 1, full=True),
+    "multilabel_soft_margin_loss": lambda f, x, y: f.multilabel_soft_margin_loss(x, (y > 0).to(y.dtype)),
+    "multilabel_soft_margin_loss, weights": lambda f, x, y: f.multilabel_soft_margin_loss(x, (x > 0).to(x.dtype), y[0].abs()),
+    "mse_loss, weights": lambda f, x, y: f.mse_loss(x, x * 2, weight=y.abs()),
+    "l1_loss, weights": lambda f, x, y: f.l1_loss(x, x * 2, weight=y.abs()),
+    "huber_loss, weights": lambda f, x, y: f.huber_loss(x, x * 2, weight=y.abs()),
+    "hinge_embedding_loss": lambda f, x, y: f.hinge_embedding_loss(x, y.sign().detach()),
+    "cosine_embedding_loss": lambda f, x, y: f.cosine_embedding_loss(x, y, (x[:, 0].detach() > 0).float() * 2 - 1),
+    "cross_entropy": lambda f, x, y: f.cross_entropy(x, y.softmax(1)),
+    "binary_cross_entropy_with_logits": lambda f, x, y: f.binary_cross_entropy_with_logits(x, y.sigmoid()),
+}
+
+
+@pytest.mark.parametrize(
+    "kinds", [("bfloat16", "float32"), ("float32", "float16"), ("float16", "bfloat16"), ("float64", "bfloat16")]
+)
+@pytest.mark.parametrize("name", OF_TWO_TYPES)
+def test_a_loss_of_two_types_is_computed_in_their_common_one(name, kinds):
+    found = []
+    for t in (oracle, torch):
+        x, y = (
+            t.linspace(a, b, 12).reshape(3, 4).to(getattr(t, k)) for (a, b), k in zip([(-2, 2.2), (2, -1.5)], kinds, strict=True)
+        )
+        x.requires_grad_()
+        loss = OF_TWO_TYPES[name](t.nn.functional, x, y)
+        (slope,) = t.autograd.grad(loss, x)
+        found.append((str(loss.dtype), str(slope.dtype), loss.item(), slope.double().numpy()))
+    want, got = found
+    assert got[:2] == want[:2]
+    np.testing.assert_allclose(got[2], want[2], rtol=1e-2)
+    np.testing.assert_allclose(got[3], want[3], rtol=3e-2, atol=3e-2 * abs(want[3]).max())

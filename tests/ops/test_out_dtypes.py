@@ -210,3 +210,22 @@ def test_out_dtypes(call):
         else:
             assert got[0] == want[0], name
             np.testing.assert_allclose(np.array(got[1]), np.array(want[1]), rtol=1e-5, atol=1e-6)
+
+
+SUMMED = ("sum", "mean", "nansum", "cumsum")
+
+
+@pytest.mark.parametrize("name", SUMMED)
+@pytest.mark.parametrize(
+    "kinds", [("bfloat16", "float32"), ("float16", "float64"), ("float32", "bfloat16"), ("float32", "float16")]
+)
+def test_sums_are_made_in_the_type_of_out_or_in_the_one_asked_for(name, kinds):
+    values = np.random.default_rng(1).uniform(0.5, 1.5, (100, 40)).astype(np.float32).tolist()
+    found = []
+    for t in (torch, funtorch):
+        x, kind = t.tensor(values).to(getattr(t, kinds[0])), getattr(t, kinds[1])
+        out = getattr(t, name)(x, 0, out=t.empty(x.shape if name == "cumsum" else x.shape[1:], dtype=kind))
+        found.append([out.double().numpy(), getattr(t, name)(x, 0, dtype=kind).double().numpy()])
+    exact = 0 if kinds[0] == "float32" else 1e-6
+    for want, got in zip(*found, strict=True):
+        np.testing.assert_allclose(got, want, rtol=exact)

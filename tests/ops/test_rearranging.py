@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import funtorch
 
@@ -60,6 +61,13 @@ OPS = {
     "apply_": lambda t, x: (t.ones(2).apply_(lambda v: v + 1), t.ones(2).map_(t.ones(2) * 3, lambda a, b: a + b)),
     "questions": lambda t, x: (t.numel(x), t.is_floating_point(x), t.is_complex(x), t.is_nonzero(x[0, 1])),
     "by name": lambda t, x: (t.permute(x, dims=(1, 0)), t.reshape(x, shape=(4, 3)), t.flip(x, dims=(0,)), t.tile(x, dims=(2, 1))),
+    "map2_": lambda t, x: t.ones(2).map2_(t.arange(2.0), t.ones(2) * 3, lambda a, b, c: a + b * c),
+    "slice_copy": lambda t, x: (t.slice_copy(x), t.slice_copy(x, 1, 1, None, 2), t.slice_copy(x, dim=-1, end=-1)),
+    "slice_inverse": lambda t, x: t.slice_inverse(x.detach()[:, 1:], x.detach(), 1, 1),
+    "complex copies": lambda t, x: (t.view_as_real_copy(t.complex(x, x)), t.view_as_complex_copy(t.stack([x, x], -1).detach())),
+    "as_strided_": lambda t, x: t.as_strided_(t.arange(6.0), (2, 2), (1, 2)),
+    "reversed": lambda t, x: (reversed(x), reversed(t.tensor(3.0)), [r.sum() for r in reversed(x)]),
+    "asked of a Tensor": lambda t, x: (t.get_device(x), t.is_distributed(x), x.is_distributed(), t.detach_(x * 2).requires_grad),
     "copies": lambda t, x: (t.expand_copy(x[:1], (3, 4)), t.unbind_copy(x), t.view_copy(x, (4, 3)), t.t_copy(x)),
     "broadcast_shapes": lambda t, x: tuple(t.broadcast_shapes((2, 1), (3,), 1)),
     "complex T": lambda t, x: (x.to(t.complex128) * 1j).mH,
@@ -118,3 +126,9 @@ def test_copy_is_not_a_view():
     y = x.clone()
     x[0] = 5
     assert y.tolist() == [0, 0]
+
+
+def test_items_are_not_deleted():
+    for t in (torch, funtorch):
+        with pytest.raises(TypeError, match="does not support deleting items"):
+            del t.ones(2)[0]

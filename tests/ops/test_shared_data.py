@@ -398,3 +398,29 @@ def test_an_index_that_is_written_after_its_use_was_copied():
     places[:] = 2
     y.sum().backward()
     assert x.grad.tolist() == [1.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize("lib", [torch, funtorch], ids=["torch", "funtorch"])
+def test_tensors_in_files(lib, tmp_path):
+    file = str(tmp_path / "numbers")
+
+    def held():
+        return np.fromfile(file, np.float32).tolist()
+
+    x = lib.from_file(file, shared=True, size=4)
+    x.add_(1)
+    x[2] = 7
+    x[1:].mul_(3)
+    assert held() == [1, 3, 21, 3] == x.tolist()
+    for _ in range(3):
+        x += 1
+    mine = lib.from_file(file, shared=False, size=2)
+    mine.add_(5)
+    assert mine.tolist() == [9, 11] and held() == [4, 6, 24, 6]
+    del x, mine
+    assert held() == [4, 6, 24, 6]
+    assert lib.from_file(file, True, 6, dtype=lib.int32, requires_grad=False).shape == (6,) and len(held()) == 6
+    with pytest.raises(RuntimeError):
+        lib.from_file(file, size=100)
+    with pytest.raises(RuntimeError):
+        lib.from_file(str(tmp_path / "nothing"), size=1)

@@ -84,9 +84,9 @@ def look(optimizer):
 
 
 def plain(value):
-    """A state in terms that do not depend on the library."""
+    """A state in terms that do not depend on the library, its keys in their order."""
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items() if k != "_scale_fn_ref"}
+        return [(str(k), plain(v)) for k, v in value.items() if k != "_scale_fn_ref"]
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     return float(value) if isinstance(value, (torch.Tensor, funtorch.Tensor)) else value

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import funtorch
+
 OPTIONS = [
     {}, {"lr": 0.1}, {"etas": (0.3, 2.0)}, {"step_sizes": (0.005, 0.02)}, {"maximize": True}, {"foreach": True},
 ]  # fmt: skip
@@ -33,6 +35,24 @@ def test_states_of_either_library_go_on_in_the_other(crossing):
 
 def test_derivatives_through_a_step(same_derivatives):
     same_derivatives("Rprop", {"lr": 0.1})
+
+
+@pytest.mark.parametrize("lr", [0.01, funtorch.tensor(0.01)])
+def test_a_schedule_does_not_keep_it_from_being_compiled(lr):
+    weight = funtorch.nn.Parameter(funtorch.tensor([1.0, -2.0]))
+    optimizer = funtorch.optim.Rprop([weight], lr=lr)
+    schedule = funtorch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+
+    @funtorch.compile
+    def step():
+        optimizer.zero_grad()
+        (weight**2).sum().backward()
+        optimizer.step()
+
+    for _ in range(6):
+        step()
+        schedule.step()
+    assert "3 compiled" in funtorch.compiler.explain(step).splitlines()[0]
 
 
 @pytest.mark.parametrize("options", REFUSED, ids=str)

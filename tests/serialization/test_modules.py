@@ -1,5 +1,6 @@
 """Whole modules and optimisers between PyTorch and funtorch: made by one, computing and training on in the other."""
 
+import importlib
 import inspect
 import io
 import sys
@@ -173,6 +174,76 @@ def test_schedules(way, name, exchange):
     read = exchange.read(reader, exchange.written(writer, made(writer).state_dict()), weights_only=name != "OneCycleLR" and None)
     again = made(reader)
     again.load_state_dict(read)
+
+
+WHOLE = {
+    "StepLR": lambda s, o: s.StepLR(o, 2),
+    "CyclicLR": lambda s, o: s.CyclicLR(o, 0.1, 0.3, 2),
+    "CyclicLR, triangular2": lambda s, o: s.CyclicLR(o, 0.1, 0.3, 2, mode="triangular2"),
+    "CyclicLR, exp_range": lambda s, o: s.CyclicLR(o, 0.1, 0.3, 2, mode="exp_range", gamma=0.9),
+    "OneCycleLR": lambda s, o: s.OneCycleLR(o, 0.5, 10),
+    "SWALR": lambda s, o: s.SWALR(o, 0.05, 4),
+    "SWALR, linear": lambda s, o: s.SWALR(o, 0.05, 4, "linear"),
+    "SequentialLR": lambda s, o: s.SequentialLR(o, [s.ConstantLR(o), s.ExponentialLR(o, 0.5)], [2]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_schedules_go_on(way, name, exchange):
+    def made(lib):
+        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=0.2, momentum=0.9)
+        lib.optim.lr_scheduler.SWALR = lib.optim.swa_utils.SWALR
+        schedule = WHOLE[name](lib.optim.lr_scheduler, optimizer)
+        return [optimizer, schedule, rates(schedule)]
+
+    def rates(schedule):
+        found = []
+        for _ in range(3):
+            schedule.step()
+            found.append(schedule.optimizer.param_groups[0]["lr"])
+        return found
+
+    writer, reader = way
+    optimizer, schedule, first = exchange.read(reader, exchange.written(writer, made(writer)), weights_only=False)
+    expected = made(reader)
+    assert schedule.optimizer is optimizer and schedule.state_dict().keys() == expected[1].state_dict().keys()
+    np.testing.assert_allclose([*first, *rates(schedule)], [*expected[2], *rates(expected[1])], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_modules_with_hooks_of_pytorchs_go_on(way, exchange):
+    def made(lib):
+        pruned = lib.nn.Linear(2, 2)
+        importlib.import_module(f"{lib.__name__}.nn.utils.prune").l1_unstructured(pruned, "weight", 1)
+        return [pruned, lib.nn.utils.spectral_norm(lib.nn.Linear(2, 2)), lib.nn.utils.weight_norm(lib.nn.Linear(2, 2))]
+
+    writer, reader = way
+    for module, fresh in zip(
+        exchange.read(reader, exchange.written(writer, made(writer)), weights_only=False), made(reader), strict=True
+    ):
+        assert module.state_dict().keys() == fresh.state_dict().keys()
+        fresh.load_state_dict(module.state_dict())
+        module(reader.ones(1, 2)).sum().backward()
+        assert all(p.grad is not None for p in module.parameters())
+
+
+def test_named_tuples_and_transforms(way, exchange):
+    def made(lib):
+        laws = lib.distributions
+        law = laws.TransformedDistribution(laws.Normal(lib.zeros(2), 1.0), [laws.ExpTransform(), laws.AffineTransform(1.0, 2.0)])
+        return [lib.tensor([1.0, 3.0]).max(0), lib.linalg.qr(lib.eye(2)), law, lib.tanh, lib.nn.functional.gelu]
+
+    writer, reader = way
+    top, parts, law, *functions = exchange.read(reader, exchange.written(writer, made(writer)), weights_only=False)
+    expected = made(reader)
+    assert type(top) is type(expected[0]) and top.indices.item() == 1 and parts.R.tolist() == expected[1].R.tolist()
+    assert (
+        law.sample().shape == (2,)
+        and law.log_prob(reader.full((2,), 3.0)).tolist() == expected[2].log_prob(reader.full((2,), 3.0)).tolist()
+    )
+    x = reader.linspace(-1, 1, 3)
+    assert [f(x).tolist() for f in functions] == [f(x).tolist() for f in expected[3:]]
 
 
 @pytest.fixture

@@ -111,6 +111,12 @@ OPERATIONS = {
     "sparse_addmm": lambda g: g.torch.sparse.addmm(g.x, g.s, g.x, beta=0.5, alpha=2),
     "linear": lambda g: g.torch.nn.functional.linear(g.s, g.m),
     "smm": lambda g: g.torch.smm(g.s.detach(), g.x.detach()),
+    "hsmm": lambda g: g.torch.hsmm(g.s.detach(), g.x.detach()),
+    "dsmm": lambda g: g.torch.dsmm(g.s.detach(), g.x.detach()),
+    "copies of places": lambda g: [
+        g.torch.crow_indices_copy(g.s.detach().to_sparse_csr()), g.torch.ccol_indices_copy(g.s.detach().to_sparse_csc()),
+        g.torch.col_indices_copy(g.s.detach().to_sparse_csr()), g.torch.row_indices_copy(g.s.detach().to_sparse_csc()),
+    ],
     "hspmm": lambda g: g.torch.hspmm(g.s.detach(), g.x.detach()),
     "sspaddmm": lambda g: g.torch.sspaddmm(g.other, g.s.detach(), g.m.detach()),
     "sampled_addmm": lambda g: g.torch.sparse.sampled_addmm(g.csr, g.x, g.x.t(), beta=0.5, alpha=2),

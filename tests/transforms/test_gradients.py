@@ -46,6 +46,21 @@ def auxiliary_results(m):
 
 
 @program
+def columns_that_draw_random_numbers(m):
+    x, _ = points(m)
+    found = []
+    for randomness in ("different", "same"):
+        m.manual_seed(3)
+        found += [m.func.jacfwd(lambda x: {"a": x * m.rand(2), "b": x.sin().sum()}, randomness=randomness)(x), m.rand(1)]
+    m.manual_seed(3)
+    found += [
+        m.func.jacfwd(lambda x: (x * m.rand(2), {"seen": x * m.rand(2)}), has_aux=True, randomness="different")(x),
+        m.rand(1),
+    ]
+    return found, caught(lambda: m.func.jacfwd(lambda x: x * m.rand(2))(x), 0)
+
+
+@program
 def containers_keep_their_order(m):
     x, y = points(m)
 

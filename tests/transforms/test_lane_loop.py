@@ -100,6 +100,20 @@ def test_random_numbers():
     assert funtorch.equal(apart, lanes(noisy, x))
 
 
+@pytest.mark.parametrize(
+    "law", [lambda: funtorch.poisson(funtorch.ones(5) * 4), lambda: funtorch.multinomial(funtorch.ones(9), 5)]
+)
+def test_random_numbers_whose_law_depends_on_values(law):
+    x = funtorch.zeros(3, 5)
+    funtorch.manual_seed(0)
+    alike, after = vmap(lambda x: x + law() + funtorch.rand(5), randomness="same", mode="loop")(x), funtorch.rand(1)
+    funtorch.manual_seed(0)
+    first = law() + funtorch.rand(5)
+    assert all(funtorch.equal(lane, first) for lane in alike) and funtorch.equal(after, funtorch.rand(1))
+    with pytest.raises(RuntimeError, match="poisson with randomness='same' on a mapped input"):
+        vmap(funtorch.poisson, randomness="same", mode="loop")(funtorch.tensor([[1.0], [2.0]]))
+
+
 def test_random_numbers_by_values():
     p = funtorch.ones(3, 4)
     state = funtorch.get_rng_state()

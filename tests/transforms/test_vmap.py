@@ -130,7 +130,22 @@ def random_numbers(m):
     found.append(
         m.func.vmap(m.func.vmap(lambda x: m.rand(1, dtype=m.float64) + 0 * x, randomness="different"), randomness="same")(a)
     )
+    for size in (1, 2):  # the numbers of the first chunk are those of all
+        m.manual_seed(5)
+        found += [m.func.vmap(f, randomness="same", chunk_size=size)(a), m.rand(1)]
+        m.manual_seed(5)
+        found += [m.func.vmap(lambda x: m.poisson(m.ones(2)) + x * m.rand(2), randomness="same", chunk_size=size)(a), m.rand(1)]
     return found, caught(lambda: m.func.vmap(f)(a), 4)
+
+
+@program
+def permutations_in_nested_lanes(m):
+    found = []
+    for modes in (("different", "different"), ("same", "different"), ("different", "same")):
+        m.manual_seed(5)
+        inner = lambda y, modes=modes: m.func.vmap(lambda x: m.randperm(5) + 0 * x, randomness=modes[1])(y)  # noqa: E731
+        found += [m.func.vmap(inner, randomness=modes[0])(grid(m, 2, 3)), m.rand(1)]
+    return found
 
 
 @program

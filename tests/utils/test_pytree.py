@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
@@ -106,3 +107,47 @@ def test_errors():
             lib.tree_unflatten([1], each)
         with pytest.raises(TypeError, match="TreeSpec"):
             lib.tree_unflatten([1, 2], 3)
+
+
+@pytest.mark.parametrize("tree", TREES, ids=str)
+def test_paths(tree):
+    found, wanted = ours.tree_flatten_with_path(tree), theirs.tree_flatten_with_path(tree)
+    assert [(ours.keystr(path), leaf) for path, leaf in found[0]] == [(theirs.keystr(path), leaf) for path, leaf in wanted[0]]
+    assert repr([path for path, _ in found[0]]) == repr([path for path, _ in wanted[0]])
+    assert found[1] == ours.tree_structure(tree) and ours.tree_leaves_with_path(tree) == found[0]
+    assert all(ours.key_get(tree, path) is leaf for path, leaf in found[0])
+    assert ours.tree_map_with_path(lambda path, x, y: (ours.keystr(path), x, y), tree, tree) == theirs.tree_map_with_path(
+        lambda path, x, y: (theirs.keystr(path), x, y), tree, tree
+    )
+
+
+def test_containers_of_ones_own_have_paths():
+    for lib in (theirs, ours):
+
+        @dataclasses.dataclass
+        class Pair:
+            left: int
+            right: list
+            note: str = "none"
+
+        lib.register_dataclass(Pair, drop_field_names=["note"]) if lib is ours else lib.register_dataclass(
+            Pair, field_names=["left", "right"], drop_field_names=["note"]
+        )
+        pair = Pair(1, [2], "kept not")
+        assert [lib.keystr(path) for path, _ in lib.tree_leaves_with_path([pair])] == ["[0].left", "[0].right[0]"]
+        assert lib.tree_map(lambda x: x + 1, pair) == Pair(2, [3])
+        plain = type("Plain", (), {})
+        lib.register_pytree_node(plain, lambda x: ([1], None), lambda children, _: None)
+        with pytest.raises(ValueError, match="flatten_with_keys_fn"):
+            lib.tree_leaves_with_path(plain())
+    with pytest.raises(ValueError, match="expected a dataclass"):
+        ours.register_dataclass(int)
+
+
+def test_questions_of_some_types():
+    for lib in (theirs, ours):
+        tree = [1, "a", (2, 2.5)]
+        assert lib.tree_all_only(int, lambda x: x > 0, tree) and not lib.tree_any_only(int, lambda x: x > 2, tree)
+        assert lib.map_only(int)(lambda x: x + 1)(1) == 2 and lib.map_only(int)(lambda x: x + 1)("a") == "a"
+        assert lib.arg_tree_leaves(1, [2, 3], k={"a": 4}) == [1, 2, 3, 4]
+        assert lib.is_namedtuple(Point(1, 2)) and lib.is_namedtuple(Point) and not lib.is_namedtuple((1, 2))

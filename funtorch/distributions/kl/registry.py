@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...cautions import caution
 from ...errors import ArgumentTypeError, MissingError
 from ...tensor import Tensor
 from ..distribution import Distribution
@@ -53,10 +53,9 @@ def _dispatch(type_p: type, type_q: type) -> Callable | None:
     by_q = min(ranks, key=lambda r: (r[1], r[0]))
     if by_p[2] is not by_q[2]:
         names = (type_p.__mro__[by_p[0]].__name__, type_q.__mro__[by_q[1]].__name__)
-        warnings.warn(
+        caution(
             f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please register_kl({names[0]}, {names[1]})",
             RuntimeWarning,
-            stacklevel=3,
         )
     return by_p[2]
 

@@ -30,13 +30,14 @@ class Transform:
     bijective: Any = False
     domain: Any
     codomain: Any
+    _cached_x_y: tuple[Any, Any] = (None, None)  # which PyTorch's files do not have
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
             raise ArgumentValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
         self._inv: Any = None  # a weak reference
-        self._cached_x_y: tuple[Any, Any] = (None, None)
+        self._cached_x_y = (None, None)
         super().__init__()
 
     def __getstate__(self) -> dict[str, Any]:

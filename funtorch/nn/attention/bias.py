@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from typing import Any
 
+from ...cautions import caution
 from ...dtypes import bool_
 from ...ops import registry
 from ...tensor import Tensor
@@ -40,7 +40,7 @@ class CausalBias(Tensor):
         if not isinstance(variant, CausalVariant):
             raise AssertionError(f"variant must be a CausalVariant, got {type(variant).__name__}")
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
-            warnings.warn(SEES_NOTHING, stacklevel=3)
+            caution(SEES_NOTHING)
         return Tensor._make_subclass(cls, _mask(variant, seq_len_q, seq_len_kv, None), False)
 
     def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:

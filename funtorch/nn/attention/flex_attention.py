@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...cautions import caution
 from ...errors import ArgumentValueError, MissingError
 from ...tensor import Tensor
 from .block_mask import (
@@ -78,7 +78,7 @@ def flex_attention(
             "flex_attention(): return_lse and return_aux can't both be given: return_aux=AuxRequest(lse=True) is enough"
         )
     if return_lse:
-        warnings.warn(OLD_LSE, FutureWarning, stacklevel=2)
+        caution(OLD_LSE, FutureWarning)
     _check(query, key, value, block_mask, enable_gqa)
     batch, heads, queries, width = query.shape
     if key.shape[1] != heads:

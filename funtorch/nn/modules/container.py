@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
+from ...cautions import caution
 from ...errors import ArgumentTypeError, ArgumentValueError, OutOfBoundsError
 from ..module import Module, indented
 from .module import _addindent  # noqa: F401
@@ -29,7 +29,7 @@ class Container(Module):
     """An old class: a Module of the modules that are given by name, with a warning."""
 
     def __init__(self, **kwargs: Any) -> None:
-        warnings.warn(OLD_CONTAINER, FutureWarning, stacklevel=2)
+        caution(OLD_CONTAINER, FutureWarning)
         super().__init__()
         for name, module in kwargs.items():
             self.add_module(name, module)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ...cautions import caution
 from ...errors import ArgumentValueError
 from .. import functional as F
 from .batchnorm import _NormBase, _of_rank
@@ -86,10 +86,9 @@ class _InstanceNorm(_NormBase):
 
 
 def _warn_of_channels(dim: int) -> None:
-    warnings.warn(
+    caution(
         f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing in num_features, "
-        "which is not used because affine=False",
-        stacklevel=4,
+        "which is not used because affine=False"
     )
 
 

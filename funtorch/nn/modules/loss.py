@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ...cautions import caution
 from .. import functional as F
 from .loss_base import _Loss, _WeightedLoss
 from .margin_loss import (
@@ -108,7 +108,7 @@ class NLLLoss2d(NLLLoss):
     def __init__(
         self, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None, reduction: str = "mean"
     ) -> None:
-        warnings.warn(OLD_NAME, FutureWarning, stacklevel=2)
+        caution(OLD_NAME, FutureWarning)
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 

@@ -235,7 +235,7 @@ def summary(value: Any, type_: str) -> str:
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     place = f" ({'GPU' if value.device.type == 'cuda' else value.device.type} {value.device.index})"
     sizes = "x".join(str(size) for size in value.shape)
-    return f"{kind} containing: [{type_} of size {sizes}{'' if value.device.type == 'cpu' else place}]"
+    return f"{kind} containing: [{type_} of size {sizes}{'' if value.device.type in ('cpu', 'meta') else place}]"
 
 
 def _require_string(key: object) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ...cautions import caution
 from ...ops import registry
 from .. import functional as F
 from .. import init as fill
@@ -172,7 +172,7 @@ class Hardtanh(Module):
 
 
 def _warn_renamed(old: str, new: str) -> None:
-    warnings.warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning, stacklevel=4)
+    caution(f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning)
 
 
 class ReLU6(Hardtanh):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
+from ...cautions import caution
 from ...core.state import state
 from ...errors import ArgumentTypeError, ArgumentValueError, OpError
 from ...ops import registry
@@ -36,7 +36,7 @@ def _check_options(module: RNNBase, dropout: Any) -> None:
     if not number or not 0 <= dropout <= 1:
         raise ArgumentValueError(BAD_DROPOUT)
     if dropout > 0 and module.num_layers == 1:
-        warnings.warn(LONE_DROPOUT.format(dropout, module.num_layers), stacklevel=4)
+        caution(LONE_DROPOUT.format(dropout, module.num_layers))
     for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
         value = getattr(module, name)
         if not isinstance(value, kind):

@@ -7,11 +7,11 @@ Source: Vaswani et al., "Attention Is All You Need", 2017.
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ...cautions import caution
 from ...core.state import state
 from ...core.views import concrete
 from ...errors import OpError
@@ -107,7 +107,7 @@ class TransformerEncoder(Module):
         reason = _why_not_nested(encoder_layer)
         self.use_nested_tensor = enable_nested_tensor and not reason
         if enable_nested_tensor and reason:
-            warnings.warn(NOT_NESTED.format(reason), stacklevel=2)
+            caution(NOT_NESTED.format(reason))
 
     def _left_out(self, src: Any, mask: Any, padding: Any) -> Any:
         """Which places (N, L) PyTorch leaves out as padding; None if it treats all alike."""

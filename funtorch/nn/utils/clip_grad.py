@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ...cautions import caution
 from ...core.call import call
 from ...core.handle import Handle
 from ...errors import OpError
@@ -149,7 +149,7 @@ def clip_grad_norm_(
     """
     given = _listed(parameters)
     if not given and isinstance(parameters, Generator):
-        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
+        caution("`parameters` is an empty generator, no gradient clipping will occur.")
     grads = _gradients(given)
     if error_if_nonfinite or not grads:
         total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
@@ -164,11 +164,7 @@ def clip_grad_norm(
     parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Any:
     """An old name of `clip_grad_norm_`, with a warning."""
-    warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
-        FutureWarning,
-        stacklevel=2,
-    )
+    caution("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 

@@ -109,10 +109,11 @@ class _SpectralNorm(Module):
         return F.normalize(x, dim=0, eps=self.eps)
 
     def _power_method(self, matrix: Any, n_power_iterations: int) -> None:
+        still = matrix.detach()  # u and v are constants in forward mode too, which heeds no no_grad
         with no_grad():
             for _ in range(n_power_iterations):
-                self._u.copy_(self._unit(_torch["mv"](matrix, self._v)))
-                self._v.copy_(self._unit(_torch["mv"](matrix.mH, self._u)))
+                self._u.copy_(self._unit(_torch["mv"](still, self._v)))
+                self._v.copy_(self._unit(_torch["mv"](still.mH, self._u)))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:

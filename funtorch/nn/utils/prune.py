@@ -24,6 +24,10 @@ __all__ = [
     "random_structured", "random_unstructured", "remove",
 ]  # fmt: skip
 
+for _kind in (
+    BasePruningMethod, CustomFromMask, Identity, L1Unstructured, LnStructured, PruningContainer, RandomStructured, RandomUnstructured,
+):  # fmt: skip
+    _kind.__module__ = __name__  # their public address, which files have
 _torch = registry.names("torch")
 
 

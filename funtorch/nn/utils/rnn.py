@@ -111,9 +111,9 @@ def _places(lengths: np.ndarray, batch: int) -> tuple[Tensor, np.ndarray]:
 
 
 def _checked_lengths(name: str, lengths: Any, batch: int, longest: int) -> np.ndarray:
-    found = np.asarray(lengths.numpy(force=True) if isinstance(lengths, Tensor) else lengths, np.int64)
     if isinstance(lengths, Tensor) and lengths.device.type != "cpu":
         raise OpError(f"{name}(): 'lengths' argument should be a 1D CPU int64 tensor, but got a tensor on {lengths.device}")
+    found = np.asarray(lengths.numpy(force=True) if isinstance(lengths, Tensor) else lengths, np.int64)
     if found.ndim != 1:
         raise OpError(f"{name}(): 'lengths' argument should be a 1D CPU int64 tensor, but got {found.ndim}D")
     if len(found) != batch:

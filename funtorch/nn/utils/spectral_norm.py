@@ -58,10 +58,11 @@ class SpectralNorm:
         weight, u, v = (getattr(module, f"{self.name}_{part}") for part in ("orig", "u", "v"))
         matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
+            still = matrix.detach()  # u and v are constants in forward mode too, which heeds no no_grad
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    v.copy_(self._unit(_torch["mv"](matrix.t(), u)))
-                    u.copy_(self._unit(_torch["mv"](matrix, v)))
+                    v.copy_(self._unit(_torch["mv"](still.t(), u)))
+                    u.copy_(self._unit(_torch["mv"](still, v)))
             # Copies: the next call changes these in place, and the gradient of this one still reads them.
             u, v = u.clone(), v.clone()
         return weight / _torch["dot"](u, _torch["mv"](matrix, v))
@@ -97,8 +98,8 @@ class SpectralNorm:
         module.register_buffer(f"{name}_u", u)
         module.register_buffer(f"{name}_v", v)
         module.register_forward_pre_hook(hook)
-        module._register_state_dict_hook(_Saving(hook))
-        module._register_load_state_dict_pre_hook(_Loading(hook))
+        module._register_state_dict_hook(SpectralNormStateDictHook(hook))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
         return hook
 
     def _solve_v_and_rescale(self, matrix: Any, u: Any, target_sigma: Any) -> Any:
@@ -107,32 +108,32 @@ class SpectralNorm:
         return v * (target_sigma / _torch["dot"](u, _torch["mv"](matrix, v)))
 
 
-class _Saving:
+class SpectralNormStateDictHook:
     """Notes the version in a state dict."""
 
-    def __init__(self, hook: SpectralNorm) -> None:
-        self.hook = hook
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
 
     def __call__(self, module: Any, state_dict: Any, prefix: str, local_metadata: dict[str, Any]) -> None:
         versions = local_metadata.setdefault("spectral_norm", {})
-        key = f"{self.hook.name}.version"
+        key = f"{self.fn.name}.version"
         if key in versions:
             raise OpError(f"Unexpected key in metadata['spectral_norm']: {key}")
-        versions[key] = self.hook._version
+        versions[key] = self.fn._version
 
 
-class _Loading:
+class SpectralNormLoadStateDictPreHook:
     """Finds v in a state dict of before PyTorch 1.0, which has the weight instead."""
 
-    def __init__(self, hook: SpectralNorm) -> None:
-        self.hook = hook
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
 
     def __call__(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool, missing_keys: list[str],
         *rest: Any,
     ) -> None:  # fmt: skip
-        version = local_metadata.get("spectral_norm", {}).get(f"{self.hook.name}.version")
-        key = prefix + self.hook.name
+        version = local_metadata.get("spectral_norm", {}).get(f"{self.fn.name}.version")
+        key = prefix + self.fn.name
         newest = version is None and key not in state_dict and all(key + part in state_dict for part in ("_orig", "_u", "_v"))
         if newest or (version is not None and version >= 1):
             return
@@ -143,8 +144,8 @@ class _Loading:
         with no_grad():
             original, u = state_dict[f"{key}_orig"], state_dict[f"{key}_u"]
             sigma = (original / state_dict.pop(key)).mean()
-            matrix = self.hook.reshape_weight_to_matrix(original)
-            state_dict[f"{key}_v"] = self.hook._solve_v_and_rescale(matrix, u, sigma)
+            matrix = self.fn.reshape_weight_to_matrix(original)
+            state_dict[f"{key}_v"] = self.fn._solve_v_and_rescale(matrix, u, sigma)
 
 
 def spectral_norm(
@@ -181,8 +182,11 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
             break
     else:
         raise ArgumentValueError(f"spectral_norm of '{name}' not found in {module}")
-    for table, kind in ((module._state_dict_hooks, _Saving), (module._load_state_dict_pre_hooks, _Loading)):
+    for table, kind in (
+        (module._state_dict_hooks, SpectralNormStateDictHook),
+        (module._load_state_dict_pre_hooks, SpectralNormLoadStateDictPreHook),
+    ):
         for key, held in list(table.items()):
-            if isinstance(held, kind) and held.hook.name == name:
+            if isinstance(held, kind) and held.fn.name == name:
                 del table[key]
     return module

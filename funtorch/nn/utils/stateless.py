@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from ...cautions import caution
 from ...transforms.modules import functional_call as _functional_call
 from ...transforms.modules import swapped
 
@@ -39,5 +39,5 @@ def functional_call(
         tie_weights: a Tensor given for one name of a shared parameter stands for all its names.
         strict: the names must be exactly the module's.
     """
-    warnings.warn(OLD, FutureWarning, stacklevel=2)
+    caution(OLD, FutureWarning)
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

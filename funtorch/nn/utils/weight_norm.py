@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ...cautions import caution
 from ...errors import ArgumentValueError, OpError
 from ...ops import registry
 from ..parameter import Parameter, is_lazy
@@ -79,7 +79,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int = 0) -> Any:
 
     Source: Salimans and Kingma, "Weight Normalization", 2016. `parametrizations.weight_norm` is the newer form.
     """
-    warnings.warn(OLD, FutureWarning, stacklevel=2)
+    caution(OLD, FutureWarning)
     WeightNorm.apply(module, name, dim)
     return module
 

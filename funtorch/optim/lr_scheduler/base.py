@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...cautions import caution
 from ...core.state import state
 from ...core.watcher import effect, refuse
 from ...errors import ArgumentTypeError, ArgumentValueError
@@ -51,6 +51,11 @@ def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     return [kept(each) for each in value]
 
 
+def with_last(saved: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """A saved state in which ``key`` has this value and comes last, where PyTorch writes it."""
+    return {**{name: each for name, each in saved.items() if name != key}, key: value}
+
+
 def check_optimizer(optimizer: Any) -> None:
     """Raise TypeError for what is no optimiser."""
     if not isinstance(optimizer, Optimizer):
@@ -60,7 +65,7 @@ def check_optimizer(optimizer: Any) -> None:
 def warn_outside(scheduler: Any) -> None:
     """Warn if ``get_lr`` of a schedule was called by another than its own step."""
     if not scheduler._get_lr_called_within_step:
-        warnings.warn(ASKED_OUTSIDE, UserWarning, stacklevel=3)
+        caution(ASKED_OUTSIDE)
 
 
 def watched(step: Callable) -> Callable:
@@ -143,10 +148,10 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, or (deprecated) to the one that is given. Call it after ``optimizer.step()``."""
         if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(TOO_EARLY, UserWarning, stacklevel=2)
+            caution(TOO_EARLY)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            caution(EPOCH)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ArgumentTypeError, ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, put, values
+from .base import LRScheduler, put, values, with_last
 from .plateau import ReduceLROnPlateau
 
 
@@ -39,7 +39,7 @@ class _Composed(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """All that the schedule and its members know, but for the optimiser."""
-        return {**super().state_dict(), "_schedulers": [member.state_dict() for member in self._schedulers]}
+        return with_last(super().state_dict(), "_schedulers", [member.state_dict() for member in self._schedulers])
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave."""

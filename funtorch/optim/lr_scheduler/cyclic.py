@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from collections.abc import Callable
@@ -9,15 +10,11 @@ from typing import Any
 
 from ...errors import ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, check_optimizer, per_group, put, warn_outside
+from .base import LRScheduler, check_optimizer, per_group, put, warn_outside, with_last
 from .momentum import put_momentum, start, uses_betas
 
-# By mode: how the height of a cycle shrinks, and whether with the number of the cycle or of the step.
-_SHRINKING: dict[str, tuple[Callable[[float, float], float], str]] = {
-    "triangular": (lambda gamma, x: 1.0, "cycle"),
-    "triangular2": (lambda gamma, x: 1 / 2.0 ** (x - 1), "cycle"),
-    "exp_range": (lambda gamma, x: gamma**x, "iterations"),
-}
+# By mode: whether the height of a cycle shrinks with the number of the cycle or of the step.
+_SHRINKING = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
 
 
 class CyclicLR(LRScheduler):
@@ -53,7 +50,9 @@ class CyclicLR(LRScheduler):
         self.step_ratio = up / self.total_size
         self.mode, self.gamma = mode, gamma
         self._scale_fn_custom = scale_fn
-        self.scale_mode = scale_mode if scale_fn is not None else _SHRINKING[mode][1]
+        self.scale_mode = scale_mode if scale_fn is not None else _SHRINKING[mode]
+        if scale_fn is None:
+            self._scale_fn_ref = self._shrinking(mode)  # where files have it
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = uses_betas(optimizer)
@@ -71,7 +70,25 @@ class CyclicLR(LRScheduler):
         """How high cycle or step ``x`` is, of 1."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        return _SHRINKING[self.mode][0](self.gamma, x)
+        return self._scale_fn_ref(x)
+
+    def _shrinking(self, mode: str) -> Callable[[float], float]:
+        """How the height of a cycle shrinks in a mode."""
+        if mode == "exp_range":
+            return functools.partial(CyclicLR._exp_range_scale_fn, self.gamma)
+        return CyclicLR._triangular_scale_fn if mode == "triangular" else CyclicLR._triangular2_scale_fn
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return 1 / 2.0 ** (x - 1)
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return gamma**x
 
     def get_lr(self) -> list[Any]:
         """The rates for this step; the groups' momentum is set on the way."""
@@ -89,10 +106,13 @@ class CyclicLR(LRScheduler):
         """All that the schedule knows, but for the optimiser; of a function of one's own, the state if it is an object."""
         own = self._scale_fn_custom
         saved = None if own is None or isinstance(own, types.FunctionType) else dict(own.__dict__)
-        return {**super().state_dict(), "_scale_fn_custom": saved}
+        plain = {key: value for key, value in super().state_dict().items() if key != "_scale_fn_ref"}
+        return with_last(plain, "_scale_fn_custom", saved)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; a function of one's own stays."""
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
+        if self._scale_fn_custom is None:
+            self._scale_fn_ref = self._shrinking(self.mode)
         if state_dict["_scale_fn_custom"] is not None and self._scale_fn_custom is not None:
             self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ArgumentTypeError, ArgumentValueError
 from ..optimizer import Optimizer
-from .base import LRScheduler, values, warn_outside
+from .base import LRScheduler, values, warn_outside, with_last
 
 Functions = Callable[[int], float] | list[Callable[[int], float]]
 
@@ -30,7 +30,7 @@ class _ByFunction(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """All that the schedule knows, but for the optimiser and plain functions."""
         own = [None if isinstance(fn, types.FunctionType) else dict(fn.__dict__) for fn in self.lr_lambdas]
-        return {**super().state_dict(), "lr_lambdas": own}
+        return with_last(super().state_dict(), "lr_lambdas", own)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; the functions stay, objects get their state back."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...cautions import caution
 from ...errors import ArgumentValueError, OpError
 from ..optimizer import Optimizer
 from .base import EPOCH, LRScheduler, check_optimizer, put, values
@@ -53,12 +53,13 @@ class ReduceLROnPlateau(LRScheduler):
         count = len(optimizer.param_groups)
         if several and len(min_lr) != count:
             raise ArgumentValueError(f"expected {count} min_lrs, got {len(min_lr)}")
-        self.optimizer, self.factor, self.patience, self.cooldown, self.eps = optimizer, factor, patience, cooldown, eps
+        # In the order of PyTorch's, which is that of the saved state.
+        self.factor, self.optimizer = factor, optimizer
         self.default_min_lr = None if several else min_lr
         self.min_lrs = list(min_lr) if several else [min_lr] * count
-        self.mode, self.threshold, self.threshold_mode, self.mode_worse = mode, threshold, threshold_mode, _WORST[mode]
-        self.last_epoch = 0
+        self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = values(optimizer, "lr")
+        self.mode_worse, self.mode, self.threshold, self.threshold_mode = _WORST[mode], mode, threshold, threshold_mode
         self._reset()
 
     def _reset(self) -> None:
@@ -77,7 +78,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Count an epoch with this metric: a number, or a Tensor of one element."""
         now = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            caution(EPOCH)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(now, self.best):
             self.best, self.num_bad_epochs = now, 0

@@ -10,8 +10,6 @@ from ...errors import ArgumentValueError
 from ..optimizer import Optimizer
 from .base import LRScheduler, per_group, warn_outside
 
-_PATHS: dict[str, Callable[[float], float]] = {"cos": lambda t: (1 - math.cos(math.pi * t)) / 2, "linear": lambda t: t}
-
 
 class SWALR(LRScheduler):
     """From the present rate to ``swa_lr`` in ``anneal_epochs`` epochs, and then no further.
@@ -29,18 +27,40 @@ class SWALR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1
     ) -> None:  # fmt: skip
-        if anneal_strategy not in _PATHS:
+        if anneal_strategy not in ("cos", "linear"):
             raise ArgumentValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ArgumentValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         for group, rate in zip(optimizer.param_groups, per_group("swa_lr", optimizer, swa_lr), strict=True):
             group["swa_lr"] = rate
-        self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
+        self._set_anneal_func(anneal_strategy)
+        self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
+
+    def _set_anneal_func(self, anneal_strategy: str) -> None:
+        self._anneal_strategy = anneal_strategy
+        self.anneal_func: Callable[[float], float] = SWALR._cosine_anneal if anneal_strategy == "cos" else SWALR._linear_anneal
+
+    @staticmethod
+    def _cosine_anneal(t: float) -> float:
+        return (1 - math.cos(math.pi * t)) / 2
+
+    @staticmethod
+    def _linear_anneal(t: float) -> float:
+        return t
 
     def _part(self, step: int) -> float:
         """How much of the way has been gone."""
-        return _PATHS[self._anneal_strategy](max(0, min(1, step / max(1, self.anneal_epochs))))
+        return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedule knows, but for the optimiser and functions."""
+        return {key: value for key, value in super().state_dict().items() if key != "anneal_func"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave."""
+        super().load_state_dict(state_dict)
+        self._set_anneal_func(self._anneal_strategy)
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch: from those of the one before, the ones at the start, and from these the next."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 import weakref
 from typing import Any
 
+from ...cautions import caution
 from . import _resume, _tensors
 
 _NO_TIMEOUT = "DataLoader(timeout={!r}, num_workers=0): there is no worker to wait for; leave timeout out."
@@ -81,7 +81,7 @@ class LoaderIterator:
         self.progress.given[worker] += 1
         count = sum(self.progress.given)
         if self._announced is not None and count == self._announced + 1:
-            warnings.warn(_TOO_LONG.format(self._name, self._announced, count), stacklevel=3)
+            caution(_TOO_LONG.format(self._name, self._announced, count))
 
 
 class MainIterator(LoaderIterator):

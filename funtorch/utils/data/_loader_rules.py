@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import multiprocessing
 import multiprocessing.context
+import os
 import socket
 from collections.abc import Callable
 from typing import Any
 
+from ...cautions import caution
 from ...errors import ArgumentTypeError, ArgumentValueError, MissingError
 
 _NO_WORKERS = (
@@ -18,6 +20,19 @@ _NO_WORKERS = (
 _NOT_A_CONTEXT = (
     "DataLoader(multiprocessing_context={!r}): must be one of {}, or a context of multiprocessing.get_context(), got {}."
 )
+
+
+_MANY = (
+    "This DataLoader will create {0} worker processes in total, and this process may use {1} cores: so many may load more slowly, or even "
+    "freeze. Pass num_workers={1} at most."
+)
+
+
+def warn_of_many(workers: int) -> None:
+    """Warn of more workers than there are cores for this process."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or workers
+    if workers > cores:
+        caution(_MANY.format(workers, cores))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -117,40 +117,53 @@ def __getattr__(name: str) -> Rules:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _stack_tensors(batch: Sequence, *, collate_fn_map: Rules) -> Any:
+# The default rules, under PyTorch's names, for maps of one's own.
+
+
+def collate_tensor_fn(batch: Sequence, *, collate_fn_map: Rules | None = None) -> Any:
+    """N Tensors of one shape (*) as one, (N, *)."""
     return _tensors.stack(batch)
 
 
-def _stack_arrays(batch: Sequence, *, collate_fn_map: Rules) -> Any:
+def collate_numpy_array_fn(batch: Sequence, *, collate_fn_map: Rules | None = None) -> Any:
+    """N NumPy arrays, as Tensors, by the map's rule for those. Raises TypeError for arrays of text or objects."""
     if batch[0].dtype.kind in _NOT_NUMBERS:
         raise _not_collatable(f"an array of dtype {batch[0].dtype}")
     return collate([_tensors.as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
 
 
-def _join_numbers(batch: Sequence, *, collate_fn_map: Rules) -> Any:
+def collate_numpy_scalar_fn(batch: Sequence, *, collate_fn_map: Rules | None = None) -> Any:
+    """N of NumPy's scalars as a Tensor (N) of their dtype."""
     return _tensors.as_tensor(batch)
 
 
-def _join_floats(batch: Sequence, *, collate_fn_map: Rules) -> Any:
+def collate_float_fn(batch: Sequence, *, collate_fn_map: Rules | None = None) -> Any:
+    """N floats as a Tensor (N) of float64."""
     return _tensors.as_tensor(batch, dtype="float64")
 
 
-def _keep(batch: Sequence, *, collate_fn_map: Rules) -> Any:
+def collate_int_fn(batch: Sequence, *, collate_fn_map: Rules | None = None) -> Any:
+    """N ints as a Tensor (N) of int64."""
+    return _tensors.as_tensor(batch)
+
+
+def collate_str_fn(batch: Sequence, *, collate_fn_map: Rules | None = None) -> Any:
+    """Texts as they are: a list of them."""
     return batch
 
 
 @functools.cache
 def _default_rules() -> Rules:
     return {
-        _tensors.tensor_class(): _stack_tensors,
-        np.ndarray: _stack_arrays,
-        jax.Array: _stack_arrays,
+        _tensors.tensor_class(): collate_tensor_fn,
+        np.ndarray: collate_numpy_array_fn,
+        jax.Array: collate_numpy_array_fn,
         # Before float, of which NumPy's float64 is a subclass.
-        (np.bool_, np.number): _join_numbers,
-        float: _join_floats,
-        int: _join_numbers,
-        str: _keep,
-        bytes: _keep,
+        (np.bool_, np.number): collate_numpy_scalar_fn,
+        float: collate_float_fn,
+        int: collate_int_fn,
+        str: collate_str_fn,
+        bytes: collate_str_fn,
     }
 
 

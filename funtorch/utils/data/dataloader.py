@@ -139,6 +139,7 @@ class DataLoader(Generic[T]):
         self.drop_last = drop_last
         default = default_collate if self._auto_collation else default_convert
         self.collate_fn = default if collate_fn is None else collate_fn
+        _loader_rules.warn_of_many(num_workers)
         self._initialized = True
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -6,12 +6,12 @@ import abc
 import bisect
 import itertools
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ...cautions import caution
 from ...errors import ArgumentValueError, MissingError, OutOfBoundsError
 from . import _tensors
 
@@ -288,7 +288,7 @@ def _sizes_of_fractions(fractions: Sequence[float], total: int) -> list[int]:
         sizes[i % len(sizes)] += 1
     empty = [i for i, size in enumerate(sizes) if size == 0]
     if empty:
-        warnings.warn(f"random_split: the subsets at {empty} of {list(fractions)} are empty.", stacklevel=3)
+        caution(f"random_split: the subsets at {empty} of {list(fractions)} are empty.")
     return sizes
 
 

@@ -1,6 +1,7 @@
 """Collation of samples of all kinds, compared with torch.utils.data."""
 
 import collections
+import importlib
 import types
 
 import jax.numpy as jnp
@@ -200,3 +201,17 @@ def test_messages(batch, parts):
     with pytest.raises(Exception) as caught:
         torch.utils.data.default_collate(batch)
     assert all(part in str(caught.value) for part in parts), caught.value
+
+
+def test_rules_by_their_names():
+    import torch as original
+
+    for lib in (original, torch):
+        rules = importlib.import_module(f"{lib.__name__}.utils.data._utils.collate")
+        assert rules.collate_tensor_fn([lib.ones(2)] * 3).shape == (3, 2)
+        assert rules.collate_float_fn([1.0, 2.0]).dtype is lib.float64 and rules.collate_int_fn([1, 2]).tolist() == [1, 2]
+        assert rules.collate_numpy_scalar_fn([np.float32(1), np.float32(2)]).dtype is lib.float32
+        assert rules.collate_numpy_array_fn([np.ones(2)] * 3, collate_fn_map=rules.default_collate_fn_map).shape == (3, 2)
+        assert rules.collate_str_fn(["a", "b"]) == ["a", "b"]
+        table = rules.default_collate_fn_map | {int: lambda batch, *, collate_fn_map: sum(batch)}
+        assert rules.collate([(1, 2.0), (3, 4.0)], collate_fn_map=table)[0] == 4
