@@ -104,7 +104,7 @@ def test_non_leaf_tensor_in_place_of_a_parameter(alike):
 
 def test_non_leaf_parameter_is_refused(kit):
     parameter = kit.P(kit.tensor(ONE))
-    parameter._node = object()
+    parameter._node = (parameter * 2)._node
     with pytest.raises(ValueError, match="Cannot assign non-leaf Tensor to parameter 'w'"):
         kit.nn.Module().register_parameter("w", parameter)
 
