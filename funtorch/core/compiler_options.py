@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import os
 
 import jax
 import numpy as np
+
+from ..threads import get_num_threads
 
 Options = tuple[tuple[str, str], ...]
 
@@ -22,8 +23,7 @@ def of_loops() -> Options:
 
     On two cores Eigen takes longer for such than YNNPACK: 11.0 and 8.9 ms.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return WIDE if cores != 1 else WIDE + EIGEN
+    return WIDE if get_num_threads() != 1 else WIDE + EIGEN
 
 
 @functools.cache

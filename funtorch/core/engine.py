@@ -220,7 +220,7 @@ def run_traced(op: Op, values: Sequence[Any]) -> Any:
     """Run ``op`` in place on JAX tracers, as part of whatever traces them."""
     # Ops use methods of JAX's arrays; what is made inside of a traced function, and does not depend on its arguments, is NumPy's.
     arrays = [jax.numpy.asarray(v) if type(v) is np.ndarray else v for v in values]
-    fn = op.fn if op.compiled is None or state.recorder is None or not state.recorder.suited else op.suited()
+    fn = op.suited() if state.recorder is not None and state.recorder.suited else op.fn
     try:
         return fn(*arrays)
     except FuntorchError:

@@ -122,6 +122,13 @@ def inner_of(payload: Batched | Dual) -> Handle:
     return payload.inner if type(payload) is Batched else payload.primal
 
 
+def bottom(tensor: Handle) -> Any:
+    """The Tensor below all levels: the values of all lanes, without tangents."""
+    while type(value_of(tensor)) in WRAPPED:
+        tensor = inner_of(tensor._payload)
+    return tensor
+
+
 def constant(payload: Any) -> Any:
     """A payload with the same values, without history or tangent at any level below."""
     if type(payload) is Batched:

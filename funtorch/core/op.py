@@ -105,13 +105,12 @@ class Op:
         return jax.jit(functools.partial(self.compiled or self.fn), compiler_options=accepted(self.options))
 
     def suited(self) -> Callable:
-        """What XLA's programs are made of: ``compiled`` with the derivatives of ``fn``."""
+        """What XLA's programs are made of: ``compiled`` with the derivatives of ``fn``, or ``fn`` where that is all."""
+        if self.compiled is None:
+            return self.fn
         if self._suited is None:
-            fn = self.fn
-            if self.compiled is not None:
-                fn = jax.custom_jvp(self.compiled)
-                fn.defjvp(functools.partial(jax.jvp, self.fn))
-            self._suited = fn
+            self._suited = jax.custom_jvp(self.compiled)
+            self._suited.defjvp(functools.partial(jax.jvp, self.fn))
         return self._suited
 
     def trace(self, avals: tuple) -> tuple[Any, bool]:

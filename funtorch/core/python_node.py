@@ -215,9 +215,9 @@ class PythonNode(Named):
 
 def _materialized(cotangents: list[Any], avals: Sequence[tuple]) -> list[Any]:
     """Zeros for cotangents that are absent, without data where the others have none."""
-    if any(c is not None and is_meta(c) for c in cotangents):
-        return [make(MetaArray(*aval)) if c is None else c for c, aval in zip(cotangents, avals, strict=True)]
-    return [zeros(aval) if c is None else c for c, aval in zip(cotangents, avals, strict=True)]
+    nowhere = any(c is not None and is_meta(c) for c in cotangents)
+    made = (lambda aval: make(MetaArray(*aval))) if nowhere else zeros
+    return [made(aval) if c is None else c for c, aval in zip(cotangents, avals, strict=True)]
 
 
 def apply_body(body: Body, tensors: Sequence[Handle]) -> list[Any]:

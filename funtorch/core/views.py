@@ -15,7 +15,7 @@ from .call import call, set_views
 from .engine import CONCRETE
 from .forked import as_numpy
 from .handle import Handle, make, value_of
-from .levels import WRAPPED, constant, inner_of
+from .levels import bottom, constant
 from .op import Op
 from .shared_memory import live, same_bytes, sharing, stand_in
 from .state import state
@@ -216,10 +216,7 @@ def of_all_lanes(handle: Handle) -> np.ndarray | None:
 
     For checks that look at each element by itself: what is wrong in one lane is wrong.
     """
-    value = value_of(handle)
-    while type(value) in WRAPPED:
-        value = value_of(inner_of(value))
-    return np.asarray(value) if type(value) in CONCRETE else None
+    return concrete(bottom(handle))
 
 
 set_views(refresh, value_for, attach)

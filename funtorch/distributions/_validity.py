@@ -8,27 +8,19 @@ from typing import Any
 import jax
 
 from ..core.handle import value_of
-from ..core.levels import WRAPPED, Dual
+from ..core.levels import bottom
 from ..core.state import state
 from ..tensor import Tensor
 
 
-def bare(tensor: Any) -> Tensor:
-    """The Tensor with the values of all lanes, and without tangents."""
-    while type(value_of(tensor)) in WRAPPED:
-        payload = tensor._payload
-        tensor = payload.primal if type(payload) is Dual else payload.inner
-    return tensor
-
-
 def is_traced(tensor: Any) -> bool:
     """Whether the Tensor has no values yet."""
-    return isinstance(value_of(bare(tensor)), jax.core.Tracer)
+    return isinstance(value_of(bottom(tensor)), jax.core.Tracer)
 
 
 def require(valid: Tensor, error: type[Exception], short: str, say: Callable[[], str]) -> None:
     """Raise ``error(say())`` unless all is true; in the program of a loop ``error(short)``, when the loop has run."""
-    every = bare(valid).all()
+    every = bottom(valid).all()
     if state.recorder is not None and is_traced(every) and state.recorder.check(value_of(every), error, short):
         return
     if not holds(every):
@@ -40,7 +32,7 @@ def holds(valid: Tensor) -> bool:
 
     In a function that is being compiled this is a decision like any other, which its program checks.
     """
-    values = bare(valid)
+    values = bottom(valid)
     if state.recorder is None and is_traced(values):
         return True
     return bool(values.all())

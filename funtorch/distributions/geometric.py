@@ -6,12 +6,13 @@ from typing import Any
 
 import funtorch as torch
 
+from ..core.levels import bottom
 from ..errors import ArgumentValueError
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..tensor import Tensor
 from . import constraints
 from ._odds import Odds
-from ._validity import bare, holds
+from ._validity import holds
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -40,7 +41,7 @@ class Geometric(Odds, Distribution):
         self._take_odds(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not holds(self.probs > 0):
-            values = bare(self.probs)
+            values = bottom(self.probs)
             raise ArgumentValueError(
                 f"Expected parameter probs ({type(self.probs).__name__} of shape {tuple(self.probs.shape)}) of distribution "
                 f"{self!r} to be positive but found invalid values:\n{values[values <= 0]}"

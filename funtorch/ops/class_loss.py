@@ -85,9 +85,9 @@ def _likelihood(x: Array, y: Array, weight: Array | None, ignore_index: int, smo
     return jnp.sum(losses) / jnp.sum(jnp.where(kept, jnp.sum(jnp.where(chosen, w, 0), axis=axis), 0))
 
 
-def computed(x: Array, y: Array, weight: Array | None, fn: Any) -> Array:
-    """``fn`` of the arrays that are there, halves in float32."""
-    return in_float32(fn)(x, y) if weight is None else in_float32(fn)(x, y, weight)
+def computed(x: Array, y: Array, weight: Array | None, fn: Any, within: Any = in_float32) -> Array:
+    """``fn`` of the arrays that are there, by `in_float32` or `in_common`."""
+    return within(fn)(*[a for a in (x, y, weight) if a is not None])
 
 
 @op(namespace=PURE, name="nll_loss", out=False, check=_check_classes)
@@ -159,7 +159,7 @@ def _of_probabilities(x: Array, y: Array, weight: Array | None, ignore_index: in
         losses = -jnp.sum(terms, axis=axis)
         return jnp.sum(losses) / (x.size // classes) if reduction == "mean" else reduced(losses, reduction)
 
-    return in_common(loss)(*[a for a in (x, y, weight) if a is not None])
+    return computed(x, y, weight, loss, in_common)
 
 
 @function("nn.functional")

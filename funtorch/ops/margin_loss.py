@@ -146,7 +146,7 @@ def _multilabel_soft_margin(input: Array, target: Array, weight: Array | None, r
         z = z if w is None else z * w
         return reduced(jnp.sum(z, axis=-1) / classes, reduction)
 
-    return in_common(losses)(*[a for a in (input, target, weight) if a is not None])
+    return computed(input, target, weight, losses, in_common)
 
 
 @function("nn.functional")

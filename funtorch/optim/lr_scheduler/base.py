@@ -99,6 +99,7 @@ class LRScheduler:
 
     _get_lr_called_within_step = False
     _is_initial = False
+    _unsaved: tuple[str, ...] = ("optimizer",)  # what is left out of the saved state
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -130,7 +131,7 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """All that the schedule knows, but for the optimiser."""
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        return {key: value for key, value in self.__dict__.items() if key not in self._unsaved}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave. The optimiser's own rates come with its state."""

@@ -32,6 +32,8 @@ class CyclicLR(LRScheduler):
         ValueError: an unknown mode, a list of another length, or an optimiser without momentum.
     """
 
+    _unsaved = ("optimizer", "_scale_fn_ref")
+
     def __init__(
         self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000, step_size_down: int | None = None,
         mode: str = "triangular", gamma: float = 1.0, scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
@@ -106,8 +108,7 @@ class CyclicLR(LRScheduler):
         """All that the schedule knows, but for the optimiser; of a function of one's own, the state if it is an object."""
         own = self._scale_fn_custom
         saved = None if own is None or isinstance(own, types.FunctionType) else dict(own.__dict__)
-        plain = {key: value for key, value in super().state_dict().items() if key != "_scale_fn_ref"}
-        return with_last(plain, "_scale_fn_custom", saved)
+        return with_last(super().state_dict(), "_scale_fn_custom", saved)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; a function of one's own stays."""

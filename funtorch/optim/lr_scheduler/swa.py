@@ -24,6 +24,8 @@ class SWALR(LRScheduler):
         ValueError: an unknown strategy, negative epochs, or a list of another length.
     """
 
+    _unsaved = ("optimizer", "anneal_func")
+
     def __init__(
         self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1
     ) -> None:  # fmt: skip
@@ -52,10 +54,6 @@ class SWALR(LRScheduler):
     def _part(self, step: int) -> float:
         """How much of the way has been gone."""
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
-
-    def state_dict(self) -> dict[str, Any]:
-        """All that the schedule knows, but for the optimiser and functions."""
-        return {key: value for key, value in super().state_dict().items() if key != "anneal_func"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave."""

@@ -10,19 +10,12 @@ import numpy as np
 from ...core.call import call
 from ...core.handle import Handle, value_of
 from ...core.host_values import host_array
-from ...core.levels import WRAPPED, inner_of
+from ...core.levels import bottom
 from ...core.op import Op
 from ...core.state import state
 
 _ALL = Op(lambda x: (x != 0).all(), "all")
 _FIRST = Op(jnp.max, "max")
-
-
-def _bottom(tensor: Handle) -> Any:
-    """The Tensor below all levels, with the values of all lanes."""
-    while type(value_of(tensor)) in WRAPPED:
-        tensor = inner_of(tensor._payload)
-    return tensor
 
 
 def _looked_at(tensor: Handle) -> np.ndarray:
@@ -33,7 +26,7 @@ def _looked_at(tensor: Handle) -> np.ndarray:
 
 def require(condition: Any, error: type[Exception], message: str) -> None:
     """Raise ``error(message)`` unless a Tensor holds no zero, in any lane. Inside a loop's function: when the loop has run."""
-    passed = call(_ALL, (_bottom(condition),), recording=False, ceiling=0)
+    passed = call(_ALL, (bottom(condition),), recording=False, ceiling=0)
     if state.recorder is not None and state.recorder.check(value_of(passed), error, message):
         return
     if not _looked_at(passed):
@@ -42,7 +35,7 @@ def require(condition: Any, error: type[Exception], message: str) -> None:
 
 def require_none_failed(failed: Any, checks: dict[Any, int]) -> None:
     """Raise the error of the check whose number is there, or tell it to the loop around this one."""
-    first = call(_FIRST, (_bottom(failed),), recording=False, ceiling=0)
+    first = call(_FIRST, (bottom(failed),), recording=False, ceiling=0)
     if state.recorder is not None:
         value = value_of(first)
         told = [state.recorder.check(value != number, *check) for check, number in checks.items()]

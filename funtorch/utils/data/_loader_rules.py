@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import multiprocessing
 import multiprocessing.context
-import os
 import socket
 from collections.abc import Callable
 from typing import Any
 
 from ...cautions import caution
 from ...errors import ArgumentTypeError, ArgumentValueError, MissingError
+from ...threads import get_num_threads
 
 _NO_WORKERS = (
     "DataLoader(num_workers={o.num_workers!r}): worker processes need Unix sockets, which this system does not have. Pass "
@@ -30,7 +30,7 @@ _MANY = (
 
 def warn_of_many(workers: int) -> None:
     """Warn of more workers than there are cores for this process."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or workers
+    cores = get_num_threads()
     if workers > cores:
         caution(_MANY.format(workers, cores))
 
