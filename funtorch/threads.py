@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from .cautions import caution
+from .core.processors import usable
 from .errors import OpError
 
 _NO_EFFECT = (
@@ -15,7 +14,7 @@ _NO_EFFECT = (
 
 def get_num_threads() -> int:
     """The processors that this process may use, which is how many threads XLA runs."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable()
 
 
 get_num_interop_threads = get_num_threads

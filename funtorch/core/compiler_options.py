@@ -7,7 +7,7 @@ import functools
 import jax
 import numpy as np
 
-from ..threads import get_num_threads
+from .processors import usable
 
 Options = tuple[tuple[str, str], ...]
 
@@ -23,7 +23,7 @@ def of_loops() -> Options:
 
     On two cores Eigen takes longer for such than YNNPACK: 11.0 and 8.9 ms.
     """
-    return WIDE if get_num_threads() != 1 else WIDE + EIGEN
+    return WIDE if usable() != 1 else WIDE + EIGEN
 
 
 @functools.cache

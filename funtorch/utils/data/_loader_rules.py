@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...cautions import caution
+from ...core.processors import usable
 from ...errors import ArgumentTypeError, ArgumentValueError, MissingError
-from ...threads import get_num_threads
 
 _NO_WORKERS = (
     "DataLoader(num_workers={o.num_workers!r}): worker processes need Unix sockets, which this system does not have. Pass "
@@ -30,7 +30,7 @@ _MANY = (
 
 def warn_of_many(workers: int) -> None:
     """Warn of more workers than there are cores for this process."""
-    cores = get_num_threads()
+    cores = usable()
     if workers > cores:
         caution(_MANY.format(workers, cores))
 
